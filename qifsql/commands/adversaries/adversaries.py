@@ -275,17 +275,19 @@ def _success_by_size(swept: StoredSweep) -> pl.DataFrame:
 def _expected_histogram(
     swept: StoredSweep, histogram: pl.DataFrame, weights: Mapping[str, Mapping[int, int]]
 ) -> tuple[dict[str, pl.DataFrame], list[str]]:
-    """Return the table ``histogram``, or a remark why there is none (M166).
+    """Return the table ``histogram`` by its name, or a remark why there is none (M166).
 
-    ``weights`` are by adversary and subset. A bin is a success in percent.
+    It has a row per adversary, question and bin, a success in percent: how many people of the
+    sweep's ``histogram`` are expected in it, as the adversary knows each subset of attributes in
+    proportion to its weight. ``weights`` are by adversary and subset.
     """
     if histogram.height > MOST_BINS:
         return {}, ["the histograms of the sweep are too large to add up; they are left out"]
     rows: list[tuple[Any, ...]] = []
     for function in (f for f in swept.functions if f.measure == "probabilistic"):
         bins = people_by_bin(histogram, function)
-        people = {sum(n for _, n in bins.get(subset, ())) for subset in swept.subsets}
-        if len(people) > 1:  # every subset has the same people
+        totals = {sum(n for _, n in bins.get(subset, ())) for subset in swept.subsets}
+        if len(totals) > 1:  # bins are missing: those of every subset have the same people in all
             return {}, ["the histograms of the sweep are not whole; they are left out"]
         for name, by_subset in weights.items():
             key = (name, function.model, function.secret)
@@ -337,7 +339,10 @@ def _remarks(
 
 
 def _plain_knowledge(knows: Any) -> Any:
-    """Return what adversaries know as plain data for manifests; files without their folders."""
+    """Return what adversaries know as plain data for manifests; files without their folders.
+
+    Knowledge is the name of a file, or a text such as ``age=0.5``.
+    """
     if isinstance(knows, Mapping):
         return {str(name): _plain_knowledge(value) for name, value in knows.items()}
     if isinstance(knows, list | tuple):

@@ -44,8 +44,9 @@ def check_options(options: AttackOptions) -> None:
 def rows(counts: Counts, secret: int, prior: Profile, after: Profile) -> Rows:
     """Return the bounds of one question, a row for each measure; secret 0 is re-identification.
 
-    ``counts`` give bounds over all completions of missing values. ``prior`` and ``after`` are the
-    profiles if a missing value is a value, one completion: bounds that it attains are sharp.
+    ``counts`` give bounds over all ways to fill in missing values (completions). ``prior`` and
+    ``after`` are profiles in which missing is a value. This is one completion, so that a bound
+    which equals its number is sharp.
     """
     n = counts.people
     before, then = gain.success(prior, secret, 0), gain.success(after, secret, 0)

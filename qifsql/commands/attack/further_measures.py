@@ -110,12 +110,13 @@ def _entropies(counts: Counts, secret: int, prior: Profile, after: Profile) -> d
     """Return Shannon entropy in bits and guessing entropy, before and after (thesis appendix B).
 
     Guessing entropy is the expected number of guesses until the right one, if the most
-    likely value is guessed first.
+    likely value is guessed first. Secret 0 is whose record it is: it follows from the sizes of the
+    blocks in the profiles. Entropies of other secrets, and those with weights, are summed in SQL.
     """
     values: dict[str, Any] = {}
     weighted = counts.bound.microdata.weight is not None or secret in counts.bound.beliefs
     for when, profile in (("prior", prior), ("posterior", after)):
-        if not secret and not counts.bound.microdata.weight:  # whose record it is, by block size
+        if not secret and not counts.bound.microdata.weight:
             bits, guesses = entropy.owner_entropy(profile), float(entropy.owner_guessing(profile))
         else:
             questions = [(secret, 0)]

@@ -95,7 +95,7 @@ def run(request: Request, settings: Settings | None) -> Result:
         for n in range(1, bound.microdata.datasets + 1):  # the first dataset, the first two, ...
             part = _Run(engine, bound.first(n), request)
             results.append(part.assess(origin))
-            part.counts.forget()
+            part.counts.forget()  # drop its tables
         return combined(results)
 
 

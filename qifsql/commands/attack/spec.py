@@ -217,17 +217,18 @@ def refuse_others(
     who: str,
     options: AttackOptions,
     taken: Sequence[str],
-    free: Mapping[str, tuple[object, ...]],
+    defaults: Mapping[str, tuple[object, ...]],
     instead: Mapping[str, str],
 ) -> None:
-    """Refuse the options that an attack (``who``) does not take, with what to do ``instead``.
+    """Refuse each option that is set and not ``taken`` by an attack (``who``).
 
-    ``free`` has values of other options that ask for nothing.
+    ``defaults`` are the values by which an option counts as not set, where these are not the usual
+    empty ones. ``instead`` says what to do, by option.
     """
     for name, value in options.items():
-        unset = free.get(name, (None, (), [], "", False, {}))
-        # a data frame is compared with nothing
-        is_unset = any(type(value) is type(nothing) and value == nothing for nothing in unset)
+        unset = defaults.get(name, (None, (), [], "", False, {}))
+        # Types first: a data frame would be compared cell by cell.
+        is_unset = any(type(value) is type(empty) and value == empty for empty in unset)
         if name not in taken and not is_unset:
             hint = f": {instead[name]}" if name in instead else ""
             raise InputError(f"{who} does not take {name}{hint}; leave it out")

@@ -102,12 +102,12 @@ def _progress(rows: Sequence[Row]) -> list[Part]:
     for _, group in groupby(sorted(rows, key=question_of), key=question_of):
         lines = sorted(group, key=lambda row: row["datasets"])
         parts.append(Heading(words.heading(lines[-1])))
-        parts += [steps(lines), Paragraph(words.sentence(lines[-1]))]
+        parts += [_progress_table(lines), Paragraph(words.sentence(lines[-1]))]
     return parts
 
 
-def steps(rows: Sequence[Row]) -> Table:
-    """Return a table of one question: a line for each row, in which one more dataset is known."""
+def _progress_table(rows: Sequence[Row]) -> Table:
+    """Return a table of one question: in each row the adversary knows one more dataset."""
     heads = [said("datasets"), said("blocks"), said("certain"), said("degradation")]
     heads += [said("best guess"), said("degradation")]
     table = Table.of(heads, right=range(6))

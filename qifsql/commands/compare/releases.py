@@ -227,13 +227,14 @@ def _compatible_view(success: Compatible, *, of_people: bool) -> list[dict[str, 
 def _notes_on_suppressed(file: Compared, attack: BoundAttack, hidden: int) -> list[str]:
     """Return notes on the suppressed records of a file.
 
-    Of ``hidden`` records every cell is lost. If they are empty cells that the original has not, the
-    attack on the file, which does not know the original, takes them for values.
+    ``hidden`` is the number of records in which the original has values and the file has none. Some
+    have * in all cells, which the attack takes for suppressed. The others have empty cells, which
+    it takes for values, as it does not know the original.
     """
-    records = attack.microdata.suppressed
-    notes = [f"{file.title}: {suppressed.note(records)}"] if records else []
-    if file.cells and hidden > records:
-        empty = plural(hidden - records, "record")
+    starred = attack.microdata.suppressed
+    notes = [f"{file.title}: {suppressed.note(starred)}"] if starred else []
+    if file.cells and hidden > starred:
+        empty = plural(hidden - starred, "record")
         notes.append(
             f"{file.title}: {empty} without any value that the original has: suppressed in the "
             "loss, but missing is a value in the attack, which does not know the original; write * "

@@ -42,9 +42,12 @@ KIND = Kind(
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
-    """Return success on each release for every question, then the loss of the releases."""
+    """Return success on each release for every question, then the loss of the releases.
+
+    The loss is in total variation (TV) and in Kullback-Leibler divergence (KL).
+    """
     rows = in_view(frame, "cells").to_dicts()
-    first = [row for row in rows if row["secret"] == rows[0]["secret"]]  # of the first secret
+    first = [row for row in rows if row["secret"] == rows[0]["secret"]]  # loss is in each row
     parts: list[Part] = risks(rows, first, said("release"))
     heads = [said("generalised"), said("penalty"), said("TV"), said("KL (bits)")]
     # A column for suppressed records, if there are any.

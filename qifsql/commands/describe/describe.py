@@ -329,7 +329,10 @@ class _Describer:
         return frequencies
 
     def sample(self, columns: Sequence[Column]) -> Sample:
-        """Return the first records as texts, or labels of values, without nested columns."""
+        """Return the cells of the first records as texts, by column; without nested columns.
+
+        A cell whose value has a label is the label.
+        """
         flat = [c for c in columns if not nested(c.type)]
         if not flat:
             return {}

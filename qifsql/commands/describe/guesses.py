@@ -166,9 +166,12 @@ def _alike_nearby(columns: Sequence[Counted], drafts: Mapping[str, Guess]) -> di
 
 
 def _by_name_or_label(column: Counted, siblings: Siblings) -> Guess:
-    """Return the guess of a column by its name, or by its label, if that says more."""
+    """Return the guess of a column by its name, or by its label, if that says more.
+
+    A label is read with and without its additions, such as ``(net)``.
+    """
     guess = _guess(column, siblings)
-    if not column.label or not _doubt(guess):
+    if not column.label or not _doubt(guess):  # nothing to improve
         return guess
     labels = dict.fromkeys((ASIDE.sub("", column.label).strip() or column.label, column.label))
     of_labels = [_guess(replace(column, name=label), siblings) for label in labels]
@@ -185,10 +188,10 @@ def _doubt(guess: Guess | _Match) -> int:
 
 
 def _guess(column: Counted, siblings: Siblings) -> Guess:
-    """Return the guess of a column by its name and values: the first rule that applies.
+    """Guess the role of a column from its name and values: the first rule that applies.
 
-    ``visible`` is what the name, or that of the question that it answers, says of things that
-    others can see or look up.
+    ``visible`` is the topic of the name, if others can see or look up such a thing of a person. For
+    the column of an answer the name of its question counts.
     """
     name, question = spelled(column.name), siblings.questions.get(column.name)
     if column.constant:
@@ -196,10 +199,12 @@ def _guess(column: Counted, siblings: Siblings) -> Guess:
     if column.household:
         return Guess("household", reason(HOUSEHOLD), "high")
     visible = _first(QUASI_IDENTIFIERS, f"_{question or name}_")
+    # A topic of categories with a column of numbers: its short name meant something else, unless
+    # they are years of education.
     if visible and visible.topic.name in CATEGORICAL and column.has_no_categories:
-        greatest = (column.seen.numbers or (0, 0))[1]
+        _, greatest = column.seen.numbers or (0, 0)
         is_years = visible.topic.name == "education" and SCHOOLING[0] < greatest <= SCHOOLING[1]
-        visible = visible if is_years else None  # a short name misled
+        visible = visible if is_years else None
     guess = (
         _form(column, visible)
         or _weight(column, name, siblings)
@@ -257,12 +262,13 @@ def _weight(column: Counted, name: str, siblings: Siblings) -> Guess | None:
 def _identity(column: Counted, name: str, visible: _Match | None) -> Guess | None:
     """Return the guess that a column identifies people; None if its name says no such thing.
 
-    An identifying number that nearly every record has alone is a key; one that is shared is of
-    people only if its name says so, and surely. Names and addresses are identifiers unless the
-    column has a handful of values, or its name may mean something else.
+    An identifying number that nearly every record has alone (``unique``) is a key; one that is
+    shared is of people only if its name says so, and surely. Names and addresses are identifiers
+    unless the column has a handful of values, or its name may mean something else.
     """
+    # How surely the name is about a number, and about a name or address; empty if it is not.
     number, contact = NUMBER.confidence(name), CONTACT.confidence(name)
-    is_common = visible is not None and visible.topic.name != "education"
+    is_about_more = visible is not None and visible.topic.name != "education"
     is_numbered = column.unique or (visible is None and not column.handful)
     if number == "high" and is_numbered and not _sentence(column.name):
         if column.unique:
@@ -276,7 +282,7 @@ def _identity(column: Counted, name: str, visible: _Match | None) -> Guess | Non
     is_many = family(column.type) == "VARCHAR" and 3 * column.distinct >= column.records
     is_many &= not OWNER.confidence(name)
     is_many |= bool(PERSON.confidence(name))
-    doubtful = contact == "medium" and (is_common or not (is_many or column.unique))
+    doubtful = contact == "medium" and (is_about_more or not (is_many or column.unique))
     if contact and not column.handful and not doubtful:
         return Guess("identifier", reason(CONTACT), contact)
     if column.unique and (number or CODE.confidence(name)):

@@ -239,9 +239,9 @@ def _confirm(
 def _announce(
     chosen: Chosen, described: Result, settings: Settings | None, tell: Tell
 ) -> tuple[list[str], list[str]]:
-    """Tell what is taken for persons, households and weights, and the time; return what is swept.
+    """Tell which columns are persons, households and weights, and how long the run takes.
 
-    That are quasi-identifiers and secrets.
+    Return the quasi-identifiers and the secrets that the sweep takes.
     """
     for line in lines(described.rows(), chosen):
         tell(line)

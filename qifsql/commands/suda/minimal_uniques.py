@@ -107,12 +107,14 @@ class MinimalUniques:
         self.tables = Tables(self.engine, "coding records", self.where)
 
     def find(self) -> Totals:
-        """Find all minimal sample uniques: create the tables of scores and counts (``EMPTY``).
+        """Find all minimal sample uniques; return the totals of the records.
 
-        First each record gets a number of its values (``numbered``, then ``coded_*``, which leave
-        out one attribute after another). Streams then walk through subsets of attributes, and
-        compare those that single out the same record. With many attributes, families of subsets
-        take their turn instead (``in_families``).
+        The uniques are then in the tables of ``EMPTY``: scores of records, counts of subsets and of
+        values. First the values of each record are packed into numbers (the table ``numbered``,
+        then ``coded_*``, each with one attribute fewer). Then several connections (streams) walk
+        through subsets of attributes in parallel, and note which single out a record. Last, they
+        compare the subsets of each record, and keep the minimal ones. With many attributes, all
+        subsets of a size are searched at a time instead (``_find_in_families``).
         """
         streams = self._count_streams()
         self.engine.set_aside(FREED_LATE)  # a lower limit: DuckDB frees some memory late
@@ -124,14 +126,14 @@ class MinimalUniques:
         (row,) = self.tables.answer(self._query("totals"))
         totals = Totals(*map(int, row))
         individuals, _ = self.count_individuals(totals.individuals)
-        if individuals == 1:  # whatever is known singles her out, also *
+        if individuals == 1:  # any set singles out the only person, also one of suppressed cells
             self.stars = []
         self._make_coded()
         for name, columns in EMPTY.items():
             self.tables.make(name, without_rows(columns))
         with self._opened(streams) as walkers:
-            # ``candidates``: pairs of a record and a subset that singles it out. Then those remain
-            # of which no other subset of the record is a part.
+            # The walk fills ``candidates``: pairs of a record and a subset that singles it out.
+            # The comparison keeps those that contain no other subset of the same record.
             self._work(walkers, 1, "walking", self._chunks())
             for position in range(self.packing.n):
                 self.tables.drop(coded_name(position))
@@ -347,21 +349,25 @@ class MinimalUniques:
         return microdata_steps.plan(self.microdata, steps, query)
 
     def _make_coded(self) -> None:
-        """Create the coded tables: number p has the quasi-identifiers from position p on."""
+        """Create the coded tables: ``coded_p`` has the quasi-identifiers from position p on.
+
+        A row is a different record: ``entry``, the code of the first of them, and ``rest``, the
+        codes of the others packed into one number. Each table is made from the one before it.
+        """
         packing = self.packing
         shape: dict[str, Shape] = {
             "stars": self.stars,
-            "shifts": [packing.shift(p) for p in range(packing.n)],
+            "shifts": [packing.shift(p) for p in range(packing.n)],  # bits below each code
             "wide": packing.rest_bits == WIDE,
         }
         tables = {"numbered": own_name("numbered")}
         self.tables.make(coded_name(0), splice("suda/first_coded", tables=tables, shape=shape))
-        for position in range(1, self.packing.n):
-            later = typed_number(self.packing.later(position), self.packing.rest_type)
+        for position in range(1, packing.n):
+            later = typed_number(packing.later(position), packing.rest_type)  # bits of the new rest
             query = splice(
                 "suda/next_coded",
                 tables={"coded": own_name(coded_name(position - 1))},
-                rows={"asked": {"shift": number(self.packing.shift(position)), "later": later}},
+                rows={"asked": {"shift": number(packing.shift(position)), "later": later}},
             )
             self.tables.make(coded_name(position), query)
 
@@ -380,7 +386,10 @@ class MinimalUniques:
         return sorted(tasks, key=lambda task: -task.cost)
 
     def _comparisons(self, last: int) -> list[Task]:
-        """Return the comparisons of all ranges of records, of the same cost: from 0 to ``last``."""
+        """Return a task for each range of record numbers, from 0 to ``last``: to compare subsets.
+
+        All are taken to cost the same.
+        """
         ranges = max(1, math.ceil(self.tables.count("candidates") / COMPARED_SUBSETS))
         ends = [-1, *(last * i // ranges for i in range(1, ranges + 1))]  # last records
         return [
@@ -389,9 +398,10 @@ class MinimalUniques:
         ]
 
     def _compare(self, walker: Walker, *, least: int, greatest: int) -> None:
-        """Keep the minimal candidates of the records from ``least`` to ``greatest``; count them.
+        """Count the minimal candidates of the records from ``least`` to ``greatest``.
 
-        With ``values``, count the values of each quasi-identifier in them, too.
+        Adds rows to ``scores`` (by record) and ``set_counts`` (by subset); with ``values`` also to
+        ``value_counts``, by value of each quasi-identifier that a minimal subset takes.
         """
         walker.set(least=(least, "BIGINT"), greatest=(greatest, "BIGINT"))
         walker.set_lists(scores=self.scores)
@@ -403,7 +413,7 @@ class MinimalUniques:
         walker.add("set_counts", "counted_sets", **table)
         if not self.values:
             return
-        walker.make_table("placed", "placed", **table)  # with the codes of their records
+        walker.make_table("placed", "placed", **table)  # the uniques with the codes of the record
         walker.set(bit=(1, "BIGINT"))
         walker.add("value_counts", "entry_values")
         for position in range(1, self.packing.n):

@@ -57,13 +57,17 @@ def bounds_of_uniques(uniques: MinimalUniques, statements: dict[str, None]) -> p
 
 
 def _count_without(uniques: MinimalUniques, missing: int, statements: dict[str, None]) -> int:
-    """Return how many records have a minimal sample unique without the attributes ``missing``."""
+    """Return how many records have a minimal sample unique of the other attributes alone.
+
+    ``missing`` has a bit for each attribute to leave out. A new search replaces the tables of
+    ``uniques``, and adds its statements to ``statements``.
+    """
     microdata = uniques.microdata
     incomplete_qids = set(uniques.packing.numbers(missing))
     qids = tuple(q for i, q in enumerate(microdata.qids) if i not in incomplete_qids)
     if not qids:
         return 0
-    uniques.drop()  # the search that follows makes tables of the same names
+    uniques.drop()  # the new search makes tables of the same names
     size_limit = min(uniques.size_limit, len(qids))
     part = MinimalUniques(
         uniques.engine,

@@ -243,21 +243,25 @@ class Summary:
 
     @classmethod
     def of(cls, uniques: MinimalUniques, totals: Totals, fraction: Fraction) -> "Summary":
-        """Read the summary from tables: powers are in parts of 2^-80, sums of DIS-SUDA of 2^-60."""
-        n, limit = uniques.n, uniques.size_limit
-        names = [q.name for q in uniques.microdata.qids]
-        by_size = {size: uniques.scores[size - 1] for size in range(1, limit + 1)}
-        sets = uniques.named_sets(names)
-        scores = [m * by_size[size] for size, m in sets.select("size", "msus").iter_rows()]
+        """Read the counts of the search from its tables, and compute scores and DIS-SUDA.
+
+        The engine sums in whole numbers: the powers of scores, by which DIS-SUDA is scaled, in
+        units of 2^-80, and DIS-SUDA itself in units of 2^-60.
+        """
+        sets = uniques.named_sets([q.name for q in uniques.microdata.qids])
+        scores = [
+            msus * uniques.scores[size - 1]
+            for size, msus in sets.select("size", "msus").iter_rows()
+        ]
         sets = sets.with_columns(pl.Series("score", scores, pl.Int128))
         smallest = {int(size): int(records) for size, records in uniques.rows("smallest_sizes")}
-        parameters = {"exponent": exponent(n), "odds": odds(totals.paired, fraction)}
+        parameters = {"exponent": exponent(uniques.n), "odds": odds(totals.paired, fraction)}
         bands: list[Band] = []
         is_defined = parameters["exponent"] > 0  # else a higher score would mean less risk
         if is_defined:
             powers = uniques.sum_of_powers(parameters["exponent"])
             parameters["powers"] = float(Fraction(powers, 2**80))
-            bands = uniques.chances(parameters) if smallest else []
+            bands = uniques.chances(parameters) if smallest else []  # a band per percent
         total = Fraction(sum(int(band.total) for band in bands), 2**60)
         bins = {int(band.percent): int(band.records) for band in bands}
         if is_defined:

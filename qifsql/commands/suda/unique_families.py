@@ -134,7 +134,7 @@ class UniqueFamilies:
         subsets = sum(comb(self.n, k) for k in range(1, self.size_limit + 1))
 
         def search(stream: Stream) -> None:
-            """Search the families that wait as one of the streams."""
+            """Search waiting families on one stream, until none is left."""
             session = UniqueSession(stream, size, keeps=size < self.size_limit, codes=codes)
             while batch := self._take(waiting):
                 for family in batch:

@@ -68,11 +68,11 @@ class Walker(StreamSession):
         self.add_rows(own_name(name), file, **tables)
 
     def walk(self, chunk: Chunk) -> None:
-        """Add to ``candidates`` the subsets that single out records of the chunk: pairs of both.
+        """Add to ``candidates``: pairs of a record of the chunk and a subset that singles it out.
 
-        Each subset takes the chunk's first quasi-identifier. The others have their turn one after
-        another, and split the blocks in which they are the first that is open (still to be taken
-        or left out, and not the same for all records).
+        Each subset takes the chunk's first quasi-identifier. The others have their turn in order. A
+        quasi-identifier is open in a block if it is still to be taken or left out, and its values
+        differ; on its turn it splits the blocks in which it is the first open one.
         """
         n_blocks = self._enter(chunk)
         if not n_blocks:  # every record is alone
@@ -87,7 +87,8 @@ class Walker(StreamSession):
                 later=(later, packing.rest_type),  # bits of their codes in ``rest``
                 blocks=(n_blocks, "BIGINT"),  # that are numbered already
             )
-            ((rows_to_split, rows_going_on),) = self.rows("turns")  # of blocks split now, or later
+            # How many records are in blocks that split now; and in blocks that split now or later.
+            ((rows_to_split, rows_going_on),) = self.rows("turns")
             if not rows_going_on:
                 break
             if rows_to_split:
@@ -96,23 +97,27 @@ class Walker(StreamSession):
     def _enter(self, chunk: Chunk) -> int:
         """Make blocks by the chunk's first quasi-identifier; return how many go on.
 
-        The table ``live`` has the records of blocks that go on. A record alone in its block is a
-        candidate. A block of two records, or with one open quasi-identifier, ends: any that is
-        taken singles out its records, which are candidates, too.
+        The table ``live`` has the records of blocks that go on. A record that is alone in its block
+        (view ``alone``) is a candidate. A block of two records, or with one open quasi-identifier,
+        ends (view ``ended``): any open one singles out its records, which are candidates, too.
         """
         table = {"coded": own_name(coded_name(chunk.position))}
         self.set(least=(chunk.least, "INTEGER"), greatest=(chunk.greatest, "INTEGER"))
         self.set(bit=(1 << chunk.position, "BIGINT"), blocks=(0, "BIGINT"))
         self.make_table("blocks", "entered_blocks", **table)
         self.add("candidates", "alone")
-        n_blocks = self.make_table("children", "children")  # with new numbers
+        n_blocks = self.make_table("children", "children")  # new numbers of blocks that go on
         if n_blocks:
             self.make_table("live", "entered", **table)
             self.add("candidates", "ended")
         return n_blocks
 
     def _split(self) -> int:
-        """Split the blocks whose turn it is; return how many new blocks go on (see ``_enter``)."""
+        """Split the blocks whose turn it is; return how many new blocks go on.
+
+        Candidates and the table ``live`` are updated as in ``_enter``. Blocks whose turn comes
+        later stay in ``live``.
+        """
         self.make_table("blocks", "parts")
         self.add("candidates", "alone")
         n_blocks = self.make_table("children", "children")

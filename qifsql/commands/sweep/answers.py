@@ -192,6 +192,8 @@ def exact_interactions(game: Game) -> dict[tuple[int, int], Fraction]:
     for (a, b), both in zip(pairs, sums_with[n:], strict=True):
         sums = zip(sums_with[a], sums_with[b], both, strict=True)
         either = [with_a + with_b - twice for with_a, with_b, twice in sums]  # with a or b
+        # S of size s: S+a+b has size s+2; S+a and S+b have a or b, but not both, and size s+1; S
+        # has neither.
         total = sum(
             w * (both[s + 2] - either[s + 1] + both[s + 1] + all_sums[s] - either[s])
             for s, w in enumerate(weights)
@@ -309,7 +311,7 @@ def release_subsets(numbers: Sequence[int], datasets: int) -> list[int]:
                 f"dataset {i} has no quasi-identifier, so it cannot make anything worse; name one "
                 f"of it, such as {i}:NAME, or leave the dataset out"
             )
-    return [s for s in _release_sets(numbers, datasets) if s]  # the focal dataset may have none
+    return [s for s in _auxiliaries_by_subset(numbers, datasets) if s]  # focal qids may be none
 
 
 def rename_longitudinal(frame: pl.DataFrame, numbers: Sequence[int]) -> pl.DataFrame:
@@ -339,7 +341,7 @@ def release_contributions(
     Columns: ``RELEASES``.
     """
     # From here on a subset is one of the auxiliary datasets, with a bit for each.
-    datasets = _release_sets(numbers, len(names))
+    datasets = _auxiliaries_by_subset(numbers, len(names))
     rows = frame.filter(pl.col("subset").is_in(list(datasets)))
     rows = rows.with_columns(pl.col("subset").replace_strict(datasets, return_dtype=pl.UInt32))
     focal = rows.filter(pl.col("subset") == 0)
@@ -375,16 +377,15 @@ def _concatenate(
     return pl.concat([pl.DataFrame(schema=schema), *tables])
 
 
-def _release_sets(numbers: Sequence[int], datasets: int) -> dict[int, int]:
-    """Return the auxiliary datasets, dataset 2 as bit 0, by the subset of all that they hold.
+def _auxiliaries_by_subset(dataset_of_qid: Sequence[int], datasets: int) -> dict[int, int]:
+    """Return each set of auxiliary datasets, by the subset of quasi-identifiers that it has.
 
-    The subset has the quasi-identifiers of the focal dataset, too. Every set of auxiliary datasets
-    is there, the empty one first.
+    Both are bit masks: bit i of a subset is quasi-identifier i, bit 0 of a set is dataset 2. A
+    subset also has all quasi-identifiers of the focal dataset, number 1. The empty set comes first.
     """
-    auxiliary = range(2, datasets + 1)
-    sets: dict[int, int] = {}
+    auxiliaries: dict[int, int] = {}
     for size in range(datasets):
-        for chosen in combinations(auxiliary, size):
-            subset = sum(1 << i for i, n in enumerate(numbers) if n == 1 or n in chosen)
-            sets[subset] = sum(1 << dataset - 2 for dataset in chosen)
-    return sets
+        for chosen in combinations(range(2, datasets + 1), size):
+            subset = sum(1 << i for i, n in enumerate(dataset_of_qid) if n == 1 or n in chosen)
+            auxiliaries[subset] = sum(1 << dataset - 2 for dataset in chosen)
+    return auxiliaries

@@ -216,7 +216,10 @@ class ClusterPass(Pass):
     coarse: dict[int, dict[int, Sums]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Prepare the tables of the pass."""
+        """Prepare the pass on Spark: large tables are in folders, small ones in the workspace.
+
+        Tables that an earlier run has stored are found again.
+        """
         self.spark = cast("Spark", self.engine)
         self.where = self.bound.microdata.dataset.name
         self.streams = stream_count(self.engine.here)
@@ -413,7 +416,7 @@ class ClusterPass(Pass):
                 self.workspace.drop(source)
             self.folders.drop(self.folders.make(source))
         if self.workspace.path:
-            self.folders.remove()  # with what passes left that were interrupted
+            self.folders.remove()  # also what interrupted passes left there
 
 
 def _chunk_number(columns: Sequence[str], chunks: int) -> str:

@@ -207,9 +207,10 @@ class FamilySession(PartedPeople):
     def measure(self, family: Family) -> None:
         """Add the sums of all subsets of a family to the table ``found``.
 
-        Those who are alone by what is shared are in no table: their sums are added as a number.
+        All subsets of a family share some attributes. People whom these single out are in a block
+        of one in every subset: their number is enough, so that the tables leave them out.
         """
-        alone = self._people - self.part(family)
+        alone = self._people - self.part(family)  # ``part`` makes the tables, and counts the others
         for question in self._questions:
             self.set(question=(question, "UTINYINT"), alone=(alone, "BIGINT"))
             self.add_rows("found", "family_sums", found=self._sums(len(family.shared), question))

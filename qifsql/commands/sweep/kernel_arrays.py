@@ -32,9 +32,9 @@ SUMS = "compiled_sums"
 
 
 def walk(worker: Worker, chunk: Chunk, going_well: Callable[[], bool]) -> bool:
-    """Settle all subsets that take the chunk's first attribute, into the table ``found``.
+    """Add to ``found`` the sums of all subsets that take the chunk's first attribute.
 
-    Return False if the walk stopped early because ``going_well`` returned False.
+    Return False, without any sums, if ``going_well`` returned False before the end.
     """
     worker.limit_to(chunk)
     arrays = WalkArrays(worker.layout, chunk, worker.read_columns(_rows_query(worker, chunk)))
@@ -47,7 +47,7 @@ def walk(worker: Worker, chunk: Chunk, going_well: Callable[[], bool]) -> bool:
         limit = arrays.counts[kernel.WORK] + STEP_ROWS
         arrays.walk(greatest=sizes.greatest, spare=n - sizes.least, limit=limit)
     _store(worker.stream, arrays.answers())
-    worker.summed = True
+    worker.summed = True  # ``found`` has the sums already
     return True
 
 
@@ -63,8 +63,12 @@ def settle_subsets(worker: Worker, subsets: Sequence[tuple["People", int]]) -> N
 
 
 def _rows_query(worker: Worker, chunk: Chunk) -> exp.Query:
-    """Return the query of a chunk's rows, in order: ``entry``, ``rest``, lanes of two counters."""
+    """Return the query of a chunk's rows in order: ``entry``, ``rest``, and lanes.
+
+    A lane is a number of two counters: of the people, and of each value of the secrets.
+    """
     layout = worker.layout
+    # Of each counter: its word in the coded table, and the bits below it there.
     places = [layout.place(i) for i in range(1 + len(layout.counters))]
     shape: dict[str, Shape] = {
         "mask": layout.counter_mask,
@@ -167,15 +171,16 @@ class WalkArrays(SettledBlocks):
     """The arrays of ``kernel.walk`` for one chunk, whose blocks all wait at first."""
 
     def __init__(self, layout: Layout, chunk: Chunk, people: pa.Table) -> None:
-        """Make the arrays; ``people`` are the rows of ``_rows_query``, a block for each entry.
+        """Make the arrays from ``people``, the rows of ``_rows_query``: a block for each entry.
 
-        Every block takes the chunk's first attribute, which is open, and decides the later ones.
+        Every block takes the chunk's first attribute. The later attributes are undecided.
         """
         super().__init__(layout)
         bit = 1 << chunk.position
         later = layout.all_attributes & ~((bit << 1) - 1)
         n, starts = people.num_rows, _run_starts(people)
         blocks = len(starts) - 1
+        # Some thousands of places more than are used, so that the walk seldom stops for room.
         self.first = np.uint64(bit)
         self.rows = _row_array(people, n + n // 2 + 4096)
         self.waiting = np.empty((blocks + 4096, 5), np.int64)
@@ -187,9 +192,10 @@ class WalkArrays(SettledBlocks):
         self.counts[kernel.WAITING] = blocks
 
     def walk(self, *, greatest: int, spare: int, limit: int) -> None:
-        """Walk on until ``limit`` rows were visited or room is short; first make room for a block.
+        """Walk on until ``limit`` rows were visited or an array is full.
 
-        A subset takes at most ``greatest`` attributes, and drops at most ``spare``.
+        First extend all arrays, so that there is room for at least the next block. A subset takes
+        at most ``greatest`` attributes, and drops at most ``spare``.
         """
         waiting = int(self.counts[kernel.WAITING])
         start, end, top = self.waiting[waiting - 1, :3]  # ``START``, ``END`` and ``TOP``

@@ -50,7 +50,10 @@ def lowest_bit(x: Any) -> Any:
 
 @inlined
 def varying_attributes(differs: Any, among: Any, fields: Any) -> Any:
-    """Return the attributes ``among`` these whose codes have some of the bits that differ."""
+    """Return those of the attributes ``among`` whose codes differ; all are bits of a number.
+
+    ``differs`` has the bits of packed codes that differ, ``fields`` the bits of each attribute.
+    """
     attributes = U(0)
     while among:
         bit = lowest_bit(among)
@@ -92,13 +95,15 @@ def find_place(keys: Any, key: Any) -> Any:
 @inlined
 def settle(rows: Any, row: int, state: Any, blocks: int, bits: Any, kinds: Any, times: Any,
            large: Any, counts: Any) -> None:  # fmt: skip
-    """Settle ``blocks`` alike blocks, with the counters of a row: by kind if their people are few.
+    """Count ``blocks`` equal blocks as settled: their people and secrets are the counters of a row.
 
-    A kind packs the counters, of ``bits`` each, below the state. ``times`` counts the blocks of
-    each of ``kinds``, a hash table; other blocks are rows of ``large``.
+    The row's lanes hold two counters each, in their lower and upper half. If the people fit into
+    ``bits`` bits, the state and all counters are packed into one number, a kind: ``kinds`` is a
+    hash table of them, ``times`` the number of blocks of each. Other blocks become rows of
+    ``large``. ``counts`` has the numbers of kinds and of large rows.
     """
     width = rows.shape[1]
-    people_fit = (rows[row, 1] & COUNTER) >> bits == 0  # then all counters do
+    people_fit = (rows[row, 1] & COUNTER) >> bits == 0  # no counter is larger
     if people_fit and 4 * counts[KINDS] < 3 * len(kinds):
         key, below = state << bits * U(2 * width - 2), U(0)
         for lane in range(1, width):

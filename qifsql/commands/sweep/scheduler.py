@@ -39,7 +39,8 @@ class TaskQueue:
     """A queue that ends when no task waits and no task at work can add more.
 
     ``stop``: no more tasks are given out once it returns True. Tasks that settle one subset each
-    are given out up to ``together`` at a time, to ``streams`` streams.
+    are given out up to ``together`` at a time, to ``streams`` streams. ``_working`` counts the
+    batches that streams work on, and that may add tasks.
     """
 
     def __init__(
@@ -380,13 +381,13 @@ class Pass:
         return following
 
     def _settle(self, worker: Worker, chunk: Chunk, tasks: Sequence[Task]) -> tuple[str, float]:
-        """Settle and sum up the blocks of a task, or of several for one subset each.
+        """Find the blocks of a task, or of several ``group`` tasks of one subset each; add them up.
 
-        The sums are in the table ``found`` of the worker then. Return the method, and the seconds
-        of an abandoned walk.
+        The sums are in the worker's table ``found`` then. Return the method that did it, and the
+        seconds of a walk that was given up for another method.
         """
         method, wasted = tasks[0].kind, 0.0
-        if method == "drop":
+        if method == "drop":  # it only makes the tables of smaller tasks
             return method, wasted
         if method == "walk":
             method, wasted = settle_chunk(worker, chunk, self.choices.choice_at(chunk.position))

@@ -61,8 +61,10 @@ def _collect_pass(
 ) -> Collected:
     """Return the results of one pass for the ``answered`` subsets, from what its tasks found.
 
-    Each attribute in turn is decided, until a state is a subset; then sums are added by subset.
-    Raises an error if the numbers cannot be right. ``histograms``: also a row for each percent.
+    A task stores the sums of blocks by state: each attribute is taken, dropped or free, and a state
+    with free attributes stands for several subsets. Here the free ones are decided one after the
+    other, until each state is one subset, and the sums are added up by subset. Raises an error if
+    these cannot be right. ``histograms``: also a row for each percent of success.
     """
     layout, workspace = data_pass.layout, data_pass.workspace
     worker = Worker(stream, layout, data_pass.strategy.sizes)
@@ -75,8 +77,8 @@ def _collect_pass(
     )
     worker.set(**{"pass": (data_pass.number, "INTEGER")})
     worker.set_lists(bits=[1 << p for p in range(layout.n)])
-    # What was found, in states in which each attribute is taken, dropped or free: a pair of people
-    # becomes two people alone where an attribute in which they differ is taken.
+    # The view ``pairs``: what was found. A pair of people becomes two people alone in the subsets
+    # that take an attribute in which they differ.
     worker.make_view("pairs", "pairs", found="kept.main.found")
     for position in range(layout.n):  # blocks for which it is free count with it and without it
         worker.set(bit=(1 << position, "BIGINT"))

@@ -142,9 +142,13 @@ class SweepRun:
         return self._sweep_all(layouts, prior)
 
     def _attack_each(self) -> Measured:
-        """Measure every subset with a separate attack."""
+        """Measure every subset with a separate attack.
+
+        So it is with people of several records: which of them are alike differs from subset to
+        subset, so that counts of one subset do not follow from those of another.
+        """
         records = check_records(self.engine, self.bound.microdata)
-        if self.bound.microdata.person is not None:
+        if self.bound.microdata.person is not None:  # slow: load the data once, and tell the time
             self._load_csv()
             subsets = self.strategy.subsets
             self.spec.tell(
@@ -193,12 +197,20 @@ class SweepRun:
 
     @property
     def _counts_claims(self) -> bool:
-        """Return whether claims at the threshold are told from the people by percent."""
+        """Return whether to report how many people have a success of the threshold or more.
+
+        This needs a histogram of the people by success in percent for each subset, which takes
+        room, and is not made with weights, persons, suppressed records or samples.
+        """
         microdata = self.bound.microdata
-        is_alone = microdata.weight is not None or microdata.person is not None
-        is_counted = not (is_alone or self.starred or self.strategy.share is not None)
+        has_histogram = not (
+            microdata.weight is not None
+            or microdata.person is not None
+            or self.starred
+            or self.strategy.share is not None
+        )
         is_small = self.strategy.subsets <= MOST_WITH_CLAIMS
-        return self.spec.threshold is not None and is_counted and is_small
+        return self.spec.threshold is not None and has_histogram and is_small
 
     @property
     def _leaves_out_suppressed(self) -> bool:

@@ -113,8 +113,9 @@ def _load_blocks(worker: Worker, chunk: Chunk) -> None:
 def _split_blocks(worker: Worker, going_on: str, blocks: int) -> int:
     """Split the blocks of the table ``live`` by the attribute whose turn it is.
 
-    The finished blocks are settled; the rows of the view ``going_on`` become ``live``. New blocks
-    are numbered after the first ``blocks``; return how many there are then.
+    Blocks in which at most one attribute can still be taken are settled: counted, and left out. The
+    rows of the view ``going_on`` become ``live``. New blocks are numbered after the first
+    ``blocks``; return how many there are then.
     """
     worker.set(blocks=(blocks, "BIGINT"))
     if worker.layout.valued:  # views of ``sweep_valued.sql`` read this table
@@ -220,10 +221,12 @@ def _settle_rolled(worker: Worker, chunk: Chunk, later: int, *, table: int) -> N
 def _drop_each(
     worker: Worker, chunk: Chunk, attributes: int, *, start: int, table: int, rows: int
 ) -> None:
-    """Settle the subsets of ``attributes`` (bits) that lack one or more of those from ``start`` on.
+    """Settle all subsets of ``attributes`` (bits) that lack one or more of those from ``start`` on.
 
-    The blocks of a subset come from the temporary table ``rolled_<table>``, which has ``rows``
-    rows. They are stored in a new table if it is much smaller and others can come from it.
+    The blocks of a subset are those of a larger subset, merged. The temporary table
+    ``rolled_<table>``, of ``rows`` rows, has the blocks of ``attributes``. For each attribute that
+    is dropped, the merged blocks get a table of their own if that is much smaller; the subsets that
+    drop further attributes then come from it.
     """
     layout = worker.layout
     for position in range(start, layout.n):
@@ -272,12 +275,13 @@ class Choice:
         self._rolls_before = before is not None and not before.should_walk()
 
     def should_walk(self) -> bool:
-        """Return whether to walk the next chunk, and not to roll it up: whatever took less per row.
+        """Return whether to walk the next chunk, and not to roll it up: what took less per row.
 
-        The first chunks are walked, unless the attribute before is rolled up. Before a roll-up was
-        tried, a walk must be much faster than a roll-up is expected to be.
+        The first chunks are walked, unless the chunks of the attribute before are rolled up. As
+        long as no roll-up is measured, its expected time is compared, made shorter (``PROMISING``),
+        so that it is tried unless walks are much faster.
         """
-        if not self._may_roll:
+        if not self._may_roll:  # a roll-up would visit too many subsets
             return True
         walk_time, roll_time = self._walked.per_row, self._rolled.per_row
         if walk_time is None or self._walked.chunks < WALKS_TRIED:

@@ -110,9 +110,11 @@ class Workspace:
         *,
         gone: bool = False,
     ) -> None:
-        """Enter the rows of table ``name`` in the ledger of a file, in the same transaction.
+        """Enter rows of the table ``name`` in the ledger, by which a reader of the file checks it.
 
-        ``rows`` returns the query of the new rows, by default all; ``gone``: they are subtracted.
+        Call this in the transaction that changes the rows. ``rows`` returns the query of the rows
+        that were added (by default all of the table) or, if they are ``gone``, will be deleted.
+        Without a file there is no ledger.
         """
         if self.path is not None:
             ledger.enter(stream, name, rows() if rows else None, gone=gone)

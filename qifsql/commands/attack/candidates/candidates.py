@@ -66,7 +66,7 @@ candidate is their own, or whose candidates have one secret, and ``candidates`` 
 
 WHO = "an attack with raw knowledge of people (people)"
 TAKEN_OPTIONS = ("qids", "secret", "where", "people", "person", "key", "hierarchies")
-FREE: dict[str, tuple[object, ...]] = {
+DEFAULTS: dict[str, tuple[object, ...]] = {
     "null": ("distinct",),
     "absent": ("null",),
     "gain": IDENTITY_GAINS,
@@ -102,7 +102,7 @@ def specify(
     """Return the request; raise InputError if raw knowledge of people cannot answer it."""
     if settings is not None and settings.engine_name == "spark":
         raise InputError(f"{WHO} runs on DuckDB alone; use --engine duckdb")
-    refuse_others(WHO, options, TAKEN_OPTIONS, FREE, INSTEAD)
+    refuse_others(WHO, options, TAKEN_OPTIONS, DEFAULTS, INSTEAD)
     models = tuple(m.acronym for m in models_named(model))
     secrets = as_names(options.get("secret"))
     if not {*models} <= {"crs", "cas"}:

@@ -127,16 +127,15 @@ class Chain:
             self.tables.make(f"secret_crowd_{n}", query)
 
     def _count_pairs(self, earlier: int, later: int) -> int:
-        """Return the number of pairs of kinds to compare between two releases; refuse too many.
+        """Return how many pairs of kinds of records agree on the columns that match exactly.
 
-        With tables of transitions fewer pairs are compared: those of their lines.
+        These are compared between the two releases; too many are refused. With a table of
+        transitions no number is refused, as only the pairs of its lines are compared.
         """
         names = {"kinds": f"kinds_{earlier}", "spots": f"spots_{later}"}
         ((pairs,),) = self.tables.answer(self.query("explosion", **names), "counting candidates")
         has_tables = any(rule.kind == "table" for rule in self.rules)
-        if (
-            pairs > MOST_PAIRS and not has_tables
-        ):  # tables leave those of their lines, which are fewer
+        if pairs > MOST_PAIRS and not has_tables:
             raise InputError(
                 f"{int(pairs):,} kinds of candidates would be compared from "
                 f"{self.releases[earlier - 1].dataset.name} to "

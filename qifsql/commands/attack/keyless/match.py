@@ -119,7 +119,12 @@ def _exchange_messages(chain: Chain, earlier: int, later: int) -> int:
 def _keep_last_offers(
     chain: Chain, earlier: int, later: int, flows: Step, tables: Sequence[str]
 ) -> None:
-    """Store the weights that follow from the last offers to all records, the rows of ``tables``."""
+    """Create the tables ``offers_i_j`` and ``leavers_i_j`` of two releases: the weights of links.
+
+    They follow from the last offers to each kind of record, which are the rows of ``tables``.
+    ``offers_i_j`` has the weight of each possible pair of kinds, ``leavers_i_j`` that of being in
+    no later release.
+    """
     queries = [exp.select("kind", "other", "message").from_(table) for table in tables]
     gathered = Step("gathered", load("keyless/settled_offers").doc, union(queries))
     leavers = f"leavers_{earlier}_{later}"
@@ -142,10 +147,11 @@ def _keep_first_offers(
 def _keep_messages(
     chain: Chain, view: str, table: str, *, sums: str, what: str, tables: dict[str, str]
 ) -> None:
-    """Store the messages of half a round: odds of each link against all others of the receiver.
+    """Create the table of the messages of half a round, of claims or of offers: a row per link.
 
-    ``view`` is the view of the messages, ``sums`` that of what each receiver got in all; ``what``
-    are the words of the progress bar.
+    A message is the odds of a link against all other links of the sender, from what the sender
+    heard in the last half round: the view ``sums`` adds that up, and ``view`` divides by it.
+    ``what`` are the words of the progress bar.
     """
     steps = (
         Step("sums", load(f"keyless/{sums}").doc, chain.query(sums, **tables)),
@@ -156,7 +162,11 @@ def _keep_messages(
 
 
 def _odds_step(chain: Chain, earlier: int, later: int) -> Step:
-    """Return the step of a link's odds before values count; refuse more people than records."""
+    """Return the step ``flows``: the odds that two records are of one person, before their values.
+
+    These are the expected people in both releases against those who leave or are new. Refuses a
+    presence by which more people are expected in the later release than it has records.
+    """
     before, after = chain.records[earlier - 1], chain.records[later - 1]
     expected = chain.presence * before
     if expected > after:
@@ -167,12 +177,10 @@ def _odds_step(chain: Chain, earlier: int, later: int) -> Step:
             f"{10_000 * after // before / 10_000:.4f}"
         )
     against = (1 - chain.presence) * (after - expected)
-    columns = {
-        "odds": INFINITE_ODDS,
-        "impossible": IMPOSSIBLE_ODDS,
-    }  # nobody leaves, or nobody is new
     if against:
         columns = {"odds": float(chain.presence / against), "impossible": 0.0}
+    else:  # nobody leaves, or nobody is new
+        columns = {"odds": INFINITE_ODDS, "impossible": IMPOSSIBLE_ODDS}
     doc = "One row: the odds of a link but for values, and odds that are taken for 0."
     query = exp.select(*(exp.alias_(double(n), name) for name, n in columns.items()))
     return Step("flows", doc, query)

@@ -111,12 +111,13 @@ class Outcomes:
         return [self._outcome(rows) for rows in counted]
 
     def _sum_settled(self) -> tuple[list[list[tuple[int, ...]]], int]:
-        """Take settled people out of the crowds; return their sums, and the pairs of the others.
+        """Count the people whose best guess no later release can change; leave them out of crowds.
 
-        The sums are rows of the view ``success``, a list for each crowd. People are settled if only
-        one kind of record gives their observation in the focal release, and the number of possible
-        later observations is known. Each later observation is then equally likely for all of them,
-        so the best guess stays.
+        Return their sums, rows of the view ``success`` in a list for each crowd, and how many pairs
+        of kinds of records remain to be compared for the others, who are in the tables ``open_*``
+        from here on. People are settled if their observation in the focal release is of one kind of
+        record, and the number of possible later observations is known. Each of these is then
+        equally likely for all of them, so that the best guess stays.
         """
         chain, names = self.chain, {"kinds": "kinds_1", "spots": "spots_2", "totals": "totals_1_2"}
         countable = chain.step("countable", **names)

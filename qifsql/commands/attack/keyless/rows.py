@@ -104,17 +104,21 @@ def result_rows(
 def _reported_columns(
     outcomes: Outcomes, by_crowd: Sequence[Outcome], j: int
 ) -> dict[str, Any] | None:
-    """Return the columns ``bayes.REPORTED`` of secret j; None if nobody misses it."""
+    """Return the columns ``bayes.REPORTED`` of secret j; None if nobody misses it.
+
+    ``by_crowd`` has the outcome of each crowd, a set of people that is attacked. Where some people
+    miss the secret, one crowd has those who report it, and the next crowd everybody.
+    """
     crowd, chain = outcomes.reporting.get(j), outcomes.chain
-    if crowd is None:
+    if crowd is None:  # all people report the secret, or nobody does
         if j and not chain.count_reported(j):
             nobody = {"reported": 0, "certain_reported": 0, "certain_missing": chain.records[0]}
             return dict.fromkeys(bayes.REPORTED) | nobody
         return None
+    by_value = exp.select("secret", "sum(records) AS records").group_by("secret")
+    by_value = by_value.from_(exp.table_(f"secret_crowd_{crowd}"))
     query = exp.select("sum(records)", "max(records)", "count(*)")
-    counted = exp.select("secret", "sum(records) AS records")
-    counted = counted.from_(exp.table_(f"secret_crowd_{crowd}"))
-    query = query.from_(counted.group_by("secret").subquery("counted"))
+    query = query.from_(by_value.subquery("counted"))
     ((records, most_frequent, values),) = chain.tables.rows(query, "counting secrets")
     prior = _success_of_counts(records, most_frequent, values)
     row = bayes.reported_row(prior, by_crowd[crowd].success, int(records))

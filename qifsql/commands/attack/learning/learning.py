@@ -65,7 +65,7 @@ are none). ``rapid`` is the share of people whose value has a confidence above i
 the people by more than ``rapid_threshold`` of what is possible. Shares are in [0, 1]."""
 
 WHO = "an attack that learns (learn)"
-FREE: dict[str, tuple[object, ...]] = {
+DEFAULTS: dict[str, tuple[object, ...]] = {
     "null": NULL_RULES,
     "absent": ("null",),
     "gain": IDENTITY_GAINS,
@@ -109,7 +109,7 @@ def specify(
             "an attack that learns (learn) runs on DuckDB alone; use --engine duckdb, or attack on "
             "Spark without --learn"
         )
-    refuse_others(WHO, options, TAKEN_OPTIONS, FREE, INSTEAD)
+    refuse_others(WHO, options, TAKEN_OPTIONS, DEFAULTS, INSTEAD)
     null = options.get("null", "distinct")
     if null == "match-any" or null not in NULL_RULES:
         rules = " or ".join(NULL_RULES)

@@ -66,8 +66,11 @@ def bind(
 
 
 def _numbers(name: str, qids: Sequence[Attribute]) -> list[int]:
-    """Return the numbers of the quasi-identifiers of a name; without a tag, of every dataset."""
-    for with_case in (str, str.casefold):
+    """Return the numbers of the quasi-identifiers of a name; without a tag, of every dataset.
+
+    A tag is the number of a dataset, as in ``2:age``.
+    """
+    for with_case in (str, str.casefold):  # as written, or else in any case
         numbers = [i for i, q in enumerate(qids, 1) if with_case(q.name) == with_case(name)]
         if len(numbers) == 1:
             return numbers

@@ -55,11 +55,16 @@ class Coded:
         return self.attacked * math.prod(q.scale for q in laws)
 
     def prior(self, secret: int, released: Success) -> Success:
-        """Return the success before the release; ``released`` is that with the released values."""
+        """Return the success at a secret of the best guess before the release.
+
+        ``released`` is that by the frequencies of the released values. If a matrix has randomised
+        these, the shares of the true values count, from which the matrix made them.
+        """
         if secret not in self.randomised:
             return released
         law = self.randomised[secret]
         tables = {name: f"{name}_{law.number}" for name in ("dictionary", "law")}
+        # One row: weight of the most frequent true value, of all, and how many values are possible.
         query = self.query("true_secrets", law, tables=tables)
         ((best, total, possible),) = self.tables.answer(query)
         guessed, certain = Fraction(int(best), int(total)), possible == 1

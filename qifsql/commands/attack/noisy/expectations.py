@@ -22,11 +22,12 @@ from qifsql.results.storage import Origin, stream
 
 
 def write(coded: Coded, path: Path, origin: Origin, notes: Sequence[str]) -> int:
-    """Write one row per record, in input order; return the number of rows.
+    """Write one row per record to a file, in input order; return the number of rows.
 
     Columns: record (from 1), the key, exact_success and success (of re-identification) and per
     secret S exact_success_S and success_S: the chance of the best guess on the person with exact
-    knowledge, and the expected one with noisy knowledge.
+    knowledge, and the expected one with noisy knowledge. These are computed once per combination of
+    quasi-identifiers (table ``people_expected``), and joined to the records (``everybody``).
     """
     microdata = coded.bound.microdata
     for j in range(len(microdata.secrets) + 1):
@@ -57,9 +58,15 @@ def write(coded: Coded, path: Path, origin: Origin, notes: Sequence[str]) -> int
 
 
 def _make_expected(coded: Coded, secret: int) -> None:
-    """Create the table ``expected_j``: for each combination, exact and expected success."""
+    """Create the table ``expected_j``: a row per combination of quasi-identifiers, for a secret j.
+
+    It has the chance of the best guess with exact knowledge, and the expected one with noisy
+    knowledge. For the latter, true values are replaced by what may be known, one column at a time
+    (``elimination``). The chance of the best guess by what is known (``worth``) is then averaged
+    back to the true values.
+    """
     tables = coded.tables
-    states = elimination.eliminate(coded, secret, keep=True)
+    states = elimination.eliminate(coded, secret, keep=True)  # ``known``, and a table per step
     if states is None:
         raise InputError(
             f"a row per person (records) would compare more than {elimination.MOST_PAIRS:,} pairs; "

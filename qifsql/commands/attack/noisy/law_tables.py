@@ -72,9 +72,10 @@ def _read_table(qid: NoisyQid, engine: Engine) -> tuple[Dataset, Step]:
 
 
 def make(coded: Coded, lines: Mapping[int, tuple[Dataset, Step]]) -> None:
-    """Create the tables ``law_i`` of all columns that are not known exactly, and note how.
+    """Create the tables ``law_i`` of all columns that are not known exactly.
 
-    ``lines`` has, by number of a column, the file and the lines of a law that names one.
+    ``lines`` has, by number of a column, the file and the lines of a law that names one. If
+    probabilities are rounded, a note is added to ``coded``.
     """
     columns = (*coded.noisy, *coded.randomised.values())
     for qid in columns:

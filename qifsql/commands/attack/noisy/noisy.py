@@ -132,8 +132,10 @@ def _rows_of_both(
     """Return two rows per question: of the exact adversary, and of the one who errs.
 
     ``priors`` and ``outcomes`` have the success before and after by secret; 0 is re-identification.
+    May add a note to ``coded``, if the success against people who report a secret is not measured.
     """
     bound = coded.bound
+    # The secret of each row of ``exact``.
     secrets = [j for m in bound.models for j in compiler.numbers(bound.microdata, m)]
     knows = "; ".join(law.plain() for law in request.laws)
     rows: list[dict[str, Any]] = []

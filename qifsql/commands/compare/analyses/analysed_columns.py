@@ -223,11 +223,15 @@ def _names(column: Generalised, file: ReadFile) -> dict[str, str]:
 
 
 def _group_records(tables: Tables, file: Compared, attributes: Mapping[int, Attribute]) -> None:
-    """Create the table ``alike``: a row per combination of cells ``cell_j``, with its records."""
+    """Create the table ``alike``: a row per combination of cells ``cell_j``, with its records.
+
+    ``attributes`` are the columns of the file to combine, by number j; they may be none.
+    """
     cells = [
         exp.alias_(a.expression.copy() if nested(a.type) else normal(a), f"cell_{j}")
         for j, a in attributes.items()
     ]
+    # A constant column, so that records can be counted if there is no other column.
     rows = rows_of(file.attack.microdata, [*cells, exp.alias_(exp.true(), "there")])
     keys = [exp.column(cell.alias) for cell in cells]
     query = exp.select(*keys, "count(*) AS records").from_(rows.subquery("rows"))
@@ -252,13 +256,15 @@ def _make_spans(tables: Tables, column: Generalised, names: Mapping[str, str]) -
 def _read_cells(tables: Tables, file: ReadFile, column: Analysed, names: dict[str, str]) -> bool:
     """Create ``contents``, ``readings`` and ``whole_numbers`` of a column of a release.
 
-    ``contents`` has the values of the original in each cell, ``readings`` the value or number that
-    it is read as. Return whether contents were written: their number is limited (``MOST``). Without
-    them no cell is read as an interval, and all cells stand for everything.
+    ``contents`` has the values of the original that each cell contains, ``readings`` the value or
+    number that a cell is read as. Return whether contents were written: not if they would be more
+    than ``MOST``. Without them no cell is read as an interval, and all cells stand for everything.
     """
     j = column.number
-    # The span of each cell; everything where some of its records may have lost their value.
+    # The span of each cell: its first and last value, by place on the scale of the original. It is
+    # everything if some records of the cell may have lost their value.
     tables.make("vague_spans", splice("compare/vague_spans", tables=names))
+    # At least the number of values in all cells.
     width = exp.select("coalesce(sum(high - least + 2), 0)::BIGINT").from_("vague_spans")
     ((covered_places,),) = tables.rows(width)
     is_narrow = int(covered_places) <= MOST

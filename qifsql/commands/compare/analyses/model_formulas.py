@@ -104,7 +104,10 @@ def _split(tokens: Sequence[_Token], sign: str) -> list[list[_Token]]:
 
 
 def _terms(tokens: Sequence[_Token], text: str) -> list[Term]:
-    """Return the terms of a part between two ``+``: one, or those that ``*`` means."""
+    """Return the terms of a part between two ``+``, each the names of the columns to multiply.
+
+    ``a:b`` is one term; ``a*b`` means three: a, b and their product.
+    """
     factors: list[Term] = []
     for factor in _split(tokens, "*"):
         names = [_name(member, text) for member in _split(factor, ":")]

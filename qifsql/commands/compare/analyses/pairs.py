@@ -162,17 +162,24 @@ class Pairs:
     def _cramers_v(
         self, pairs: str, first: Analysed, second: Analysed
     ) -> tuple[float | None, int, tuple[str, ...]]:
-        """Return Cramer's V of a table of pairs of values, its records, and why it is missing."""
+        """Return Cramer's V of two columns, the records that it counts, and why it is missing.
+
+        ``pairs`` is the table of the pairs of values of both columns. V is None, and a reason is
+        returned, if a column has fewer than two values.
+        """
         names = {"pairs_of_values": pairs}
-        ((records, *sizes),) = self.tables.rows(splice("compare/sizes_of_pairs", tables=names))
+        # One row: the records, and how many different values each column has.
+        ((records, *value_counts),) = self.tables.rows(
+            splice("compare/sizes_of_pairs", tables=names)
+        )
         rows = self._read_whole_numbers(splice("compare/associated", tables=names))
         cells = (Cell(*row) for row in rows)
-        firsts, seconds = sizes
+        firsts, seconds = value_counts
         v = association.cramers_v(cells, records=int(records), firsts=firsts, seconds=seconds)
         reasons = tuple(
-            f"{quoted(column.raw.name)} has {'one' if size else 'no'} value"
-            for column, size in ((first, firsts), (second, seconds))
-            if size < 2
+            f"{quoted(column.raw.name)} has {'one' if values else 'no'} value"
+            for column, values in ((first, firsts), (second, seconds))
+            if values < 2
         )
         return v, int(records), reasons
 
@@ -197,19 +204,22 @@ class Pairs:
                 yield tuple(map(int, row))
 
     def _spread(self, release: ReadFile, pair: tuple[int, int]) -> int | None:
-        """Create ``spread``: the records of each pair of values, of cells that contain several.
+        """Create the table ``spread``: the mass of each pair of original values in the release.
 
-        A record counts as a number of parts, which is returned, so that every pair of cells can
-        share its records out evenly in whole parts. None if the cells contain too many pairs of
-        values.
+        Each pair of cells of the release shares its records out evenly among the pairs of original
+        values that it contains. To stay in whole numbers, a record is divided into parts: return
+        how many, or None, without a table, if the cells contain too many pairs of values.
         """
         names = _tables_of_pair(release, pair)
+        # A row per area, the number of pairs of values that a pair of cells contains: the area, and
+        # how many pairs of cells have it.
         areas = splice("compare/areas", tables=names)
         total = exp.select("coalesce(sum(area * pairs), 0)::HUGEINT").from_(areas.subquery("areas"))
-        ((in_all,),) = self.tables.rows(total)
-        if release.too_wide & {*pair} or in_all > MOST:
+        ((contained,),) = self.tables.rows(total)
+        if release.too_wide & {*pair} or contained > MOST:
             return None
         sizes = [int(area) for area, _ in self.tables.rows(areas.limit(MOST_WIDTHS + 1))]
+        # Divisible by every area; of too many areas an approximate number serves.
         parts = utility.parts(sizes) if len(sizes) <= MOST_WIDTHS else utility.PARTS
         units = exp.cast(exp.Literal.string(str(parts)), "HUGEINT").as_("parts")
         self.tables.make("units", exp.select(units))
@@ -218,7 +228,10 @@ class Pairs:
         return parts
 
     def _total_variation(self, parts: int) -> float:
-        """Return the total variation of a pair of columns, whose cells are spread."""
+        """Return the total variation between the pairs of values of the original and the release.
+
+        The tables of pairs and ``spread`` exist, in ``parts`` of a record (``_spread``).
+        """
         sizes = exp.select("coalesce(sum(records), 0)::BIGINT")
         ((before,),) = self.tables.rows(sizes.from_("original_pairs"))
         ((after,),) = self.tables.rows(sizes.from_("pairs"))

@@ -242,7 +242,10 @@ def _scales(design: Any) -> Any:
 
 
 def _check_outcome(kind: str, model: Any) -> None:
-    """Refuse numbers of a linear model that are too large, or too alike, for exact differences."""
+    """Refuse an outcome whose numbers are too large, or differ too little, for floating point.
+
+    The outcome of a logistic model is 0 or 1.
+    """
     if kind == LOGISTIC:
         return
     size, spread = abs(model.endog).max(), model.endog.max() - model.endog.min()

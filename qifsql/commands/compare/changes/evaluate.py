@@ -177,7 +177,11 @@ class Work:
         return rows
 
     def _changes(self, requests: Sequence[Change], scales: Sequence[Scale]) -> list[list[Change]]:
-        """Return the changes of each quasi-identifier to try, each coarser than the one before."""
+        """Return a list for each quasi-identifier: changes, each coarser than the one before.
+
+        They are the requested ones; by default the usual ones of its type, from the length of its
+        scale (``scales``, for numbers) or of its values (for codes of one length).
+        """
         qids = self.bound.microdata.qids
         if requests:
             return generalisation.named_steps(requests, qids)

@@ -94,7 +94,8 @@ def _example_plan(attack: BoundAttack, secret_parts: Sequence[Attribute]) -> Pla
     The columns are the values of a and b under the names of users, and ``people``; 20 rows at most.
     """
     steps = Steps(attack)
-    table = steps.need("counterexample", 1)  # a row per value of b in that block
+    # A row per value of b in that block: the values of a, b as a structure ``secret_1``, people.
+    table = steps.need("counterexample", 1)
     columns = [
         (as_native(exp.column(f"qid_{i}", table), qid, SHOWABLE), qid.name)
         for i, qid in enumerate(attack.microdata.qids, 1)
