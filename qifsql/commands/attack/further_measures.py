@@ -256,13 +256,16 @@ def sure(
     prior: Profiles,
     thresholds: Sequence[dict[str, Any]],
 ) -> dict[str, list[dict[str, Any]]]:
-    """Return the rows of ``thresholds``, ``sure`` and ``sure_curve``; each names its question.
+    """Return the rows of the details ``thresholds``, ``sure`` and ``sure_curve``.
 
-    ``steps`` are the people by success (``claims``): of everybody, then of those who report a
-    secret. ``thresholds`` has the rows of gain functions other than identity.
+    They are about an adversary who speaks only about people whose secret she is sure of to some
+    degree. ``steps`` has tables of the people by her success (``claims.steps``): of everybody, then
+    of those who report a secret. ``thresholds`` has rows for gain functions other than identity,
+    which are made elsewhere.
     """
     parts = [t.with_columns(gain=0, of_reported=pl.lit(i > 0)) for i, t in enumerate(steps)]
     keys = ["secret", "gain", "of_reported"]
+    # Whether claims are whole people: not with weights, nor with a prior from a file.
     without_weights = pl.lit(bound.microdata.weight is None)
     in_people = without_weights & ~pl.col("secret").is_in([*bound.beliefs])
     curve = anonymity_loss.curve(pl.concat(parts), keys, in_people=in_people)

@@ -179,8 +179,12 @@ class _Run:
             match_any_counts.check(bound)
 
     def assess(self, origin: Origin) -> Result:
-        """Return the result: a row per model, secret and gain function, its details and notes."""
-        checked = secret_values.check(self.counts)
+        """Return the result: a row per model, secret and gain function, its details and notes.
+
+        What is counted is kept in attributes (``prior``, ``after``, ``guesses`` ...), from which
+        ``_rows`` makes the rows.
+        """
+        checked = secret_values.check(self.counts)  # notes
         self.prior = self.counts.profiles(self.questions, prior=True)
         self.after = self.counts.profiles(self.questions, prior=False)
         self.everybody = max(p.individuals for p in self.prior.values())
@@ -194,7 +198,7 @@ class _Run:
         if self.extras.any_value:
             origin = self._add_bounds(origin, details)
         if self.bound.microdata.household is not None:
-            self.counts.forget()
+            self.counts.forget()  # households are counted in another attack
             details["households"] = households.rows(self.counts, self.after, details["households"])
         self.by_one_record = known_records.measure(self.counts, self.questions)
         self.reported = missing_secrets.measure(self.counts, self.questions)

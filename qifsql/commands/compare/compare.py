@@ -119,9 +119,9 @@ def _with_recipients(
     options: CompareOptions,
     settings: Settings | None,
 ) -> Result:
-    """Return the result with the detail ``recipients``: the risks of a policy's for each file.
+    """Return the result with the detail ``recipients``: risks by file and recipient of the policy.
 
-    A quasi-identifier that a release has not tells nothing of it, and is left out there.
+    For a release that lacks a quasi-identifier, it is left out of what a recipient knows.
     """
     names = ("qids", "secret", "where", "person", "key")
     adversary = {name: options[name] for name in names if options[name]}  # type: ignore[literal-required]

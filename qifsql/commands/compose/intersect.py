@@ -280,10 +280,11 @@ def find_people(tables: Tables, bound: Bound, release: Release) -> Row:
 
 
 def _locate_points(tables: Tables, release: Release, *, nearest: bool) -> None:
-    """Create ``points_r``, the points by the columns of a release, and ``found_r``, their classes.
+    """Locate people in the classes of release r: create ``points_r``, ``found_r``, ``nearest_r``.
 
-    ``found_r`` has pairs of a point and a class that contains it. ``nearest_r`` has the points in
-    no class and their nearest classes, which are pairs, too; it is empty without ``nearest``.
+    A point is a combination of values that people have in the columns of the release. ``found_r``
+    has pairs of a point and a class that contains it. With ``nearest``, a point in no class is
+    paired with its nearest classes, in ``found_r`` and in ``nearest_r``; else the latter is empty.
     """
     r, columns = release.number, tuple(column for column, _ in release.cells)
     numbers, pairs, nearest_pairs = [c.raw.number for c in columns], f"found_{r}", f"nearest_{r}"
@@ -294,7 +295,7 @@ def _locate_points(tables: Tables, release: Release, *, nearest: bool) -> None:
     if nearest:
         locate_nearest(tables, located)
         both = union([exp.select("*").from_(name) for name in (pairs, nearest_pairs)])
-        tables.repeatable(pairs, both)()
+        tables.repeatable(pairs, both)()  # replaces the table by both
     else:
         tables.make(nearest_pairs, exp.select("NULL::BIGINT AS point").where("FALSE"))
 

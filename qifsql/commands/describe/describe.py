@@ -237,10 +237,10 @@ def _repeated(rows: Sequence[Mapping[str, Any]]) -> list[Repeated]:
 
 
 def _categories(sample: Sample, rows: Sequence[Mapping[str, Any]]) -> dict[str, Spelling]:
-    """Return how many texts the categories are, also without case and blanks at both ends.
+    """Return by column of texts how many categories it has, and how many without case and blanks.
 
-    They are those of the first records, which must have all values of a column. ``rows`` are those
-    of ``SCHEMA``, one per column.
+    They are counted in the first records (``sample``), if these have all values of the column.
+    ``rows`` are those of ``SCHEMA``, one per column.
     """
     spellings = {}
     for row in rows:

@@ -318,7 +318,10 @@ def is_document(value: str) -> bool:
 
 
 def _checks(text: str, places: Sequence[int], longest: int) -> bool:
-    """Return whether the digits at ``places`` check those before; weights are 2 to ``longest``."""
+    """Return whether the digits at ``places`` are the check digits (modulo 11) of those before.
+
+    From the right, the weights are 2 to ``longest``, again and again.
+    """
     for place in places:
         digits = [int(c) for c in reversed(text[:place])]
         total = sum(digit * (2 + i % (longest - 1)) for i, digit in enumerate(digits))

@@ -238,21 +238,21 @@ def _form(column: Counted, visible: _Match | None) -> Guess | None:
 
 
 def _weight(column: Counted, name: str, siblings: Siblings) -> Guess | None:
-    """Return the guess that a number is a weight: of a record, or of a body."""
+    """Return the guess that a number is a weight: of a record, or of a body (a secret)."""
     confidence = WEIGHT.confidence(name)
     if column.floating and WEIGHT_NAME.fullmatch(name) and not _first(SUBJECTS, name):
         confidence = confidence or "medium"
     is_flag = bool(column.seen.domain) and column.seen.domain <= FLAGS
     if not confidence or is_flag or family(column.type) not in NUMBERS:
         return None
-    # Values in the range of people's bodies, or of newborn ones, are no weights of records, if the
-    # name has a unit, or they are whole or beside other measures of bodies.
+    # Values in the range of bodies, or of newborn ones, are no weights of records if the name has a
+    # unit, or if they are whole, or other columns measure bodies.
     least, greatest = column.seen.numbers or (0, 0)
     lowest, highest = PEOPLE if siblings.bodies and greatest >= BODIES[0] else BODIES
-    is_body = lowest <= least and greatest <= highest and column.distinct >= 10
+    in_range = lowest <= least and greatest <= highest and column.distinct >= 10
     is_newborn = any(low <= least and 8 * low < greatest <= high for low, high in NEWBORN)
-    has_unit = KILOGRAMS.search(name) is not None and is_body
-    is_body &= column.seen.integers or siblings.bodies
+    has_unit = KILOGRAMS.search(name) is not None and in_range
+    is_body = in_range and (column.seen.integers or siblings.bodies)
     is_body |= siblings.births and is_newborn
     if (confidence == "medium" and is_body) or has_unit:
         return Guess("secret", BODY_WEIGHT, "high")

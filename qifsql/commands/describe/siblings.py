@@ -96,7 +96,10 @@ def _parts(columns: Sequence[Counted]) -> Mapping[str, Sequence[str]]:
 
 
 def _split(name: str, names: Mapping[str, str]) -> list[str]:
-    """Return the names that a name joins by ``_``, the longest first; none if it has more."""
+    """Return the names of which ``name`` is made, joined by ``_``; [] if a part is no name.
+
+    The first part is as long as possible. ``names`` may themselves contain ``_``.
+    """
     if name.count("_") >= MOST_PARTS:
         return []
     if name in names and "_" not in name:

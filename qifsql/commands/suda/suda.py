@@ -204,7 +204,8 @@ def _find_uniques(
     microdata = bound.microdata
     if microdata.person is None:
         unsuppressed = suppressed.shown_alone(microdata)
-        microdata = unsuppressed if suppressed.people_of(engine, unsuppressed) else microdata
+        if suppressed.people_of(engine, unsuppressed):  # else all are suppressed, and are searched
+            microdata = unsuppressed
     uniques = MinimalUniques(
         engine,
         microdata.known_by("one"),
@@ -249,10 +250,8 @@ class Summary:
         units of 2^-80, and DIS-SUDA itself in units of 2^-60.
         """
         sets = uniques.named_sets([q.name for q in uniques.microdata.qids])
-        scores = [
-            msus * uniques.scores[size - 1]
-            for size, msus in sets.select("size", "msus").iter_rows()
-        ]
+        counts = sets.select("size", "msus").iter_rows()
+        scores = [msus * uniques.scores[size - 1] for size, msus in counts]
         sets = sets.with_columns(pl.Series("score", scores, pl.Int128))
         smallest = {int(size): int(records) for size, records in uniques.rows("smallest_sizes")}
         parameters = {"exponent": exponent(uniques.n), "odds": odds(totals.paired, fraction)}

@@ -64,7 +64,8 @@ class WrittenTable:
 def tables_folder(workspace: Path) -> Path:
     """Return the folder of the coded tables of the file ``workspace``, beside it.
 
-    On a cluster only its name counts, in another folder: so it depends on machine and path.
+    On a cluster the folder of this name is elsewhere, with those of other users. So the name has a
+    digest of this machine and of the path.
     """
     place = f"{platform.node()}\0{workspace.absolute()}"
     digest = hashlib.sha256(place.encode()).hexdigest()

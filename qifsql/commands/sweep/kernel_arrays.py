@@ -144,9 +144,10 @@ class SettledBlocks:
         return pa.table(columns | {"worst_case": worst[used]})
 
     def _sum_up(self) -> tuple[Any, Any, Any]:
-        """Return a hash table of answers: keys, six sums each (``kernel.BLOCKS`` ...), worst cases.
+        """Return the answers as a hash table of three arrays: keys, six sums each, worst cases.
 
-        A key of 0 is a free place.
+        An answer sums up the blocks of one state, question and percent of success, which its key
+        packs; 0 is a free place. The sums are ``kernel.BLOCKS`` and those after it.
         """
         # The first counter of each secret and its number of values; (0, 0): re-identification.
         counter, questions = 1, [(0, 0)] if self.layout.owners else []

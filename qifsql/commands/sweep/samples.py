@@ -186,7 +186,11 @@ def _error(name: str) -> pl.Expr:
 
 
 def with_errors(frame: pl.DataFrame, errors: pl.DataFrame, secrets: list[str]) -> pl.DataFrame:
-    """Return the rows of a sweep with the columns of ``ERRORS``: 1 and 0 if nothing was sampled."""
+    """Return the rows of a sweep with the columns of ``ERRORS``, from the table ``errors``.
+
+    Rows without an entry there are exact: all people were counted, and the errors are 0.
+    """
+    # ``errors`` has the number of each question, which follows from the secret.
     numbers = questions(secrets).drop("model")
     joined = frame.join(numbers, on="secret", nulls_equal=True, maintain_order="left").join(
         errors, on=KEYS, how="left", maintain_order="left"

@@ -165,9 +165,10 @@ class StarBlocks:
 
     @property
     def _may_be_only_extreme(self) -> pl.Expr:
-        """Return whether no other block may be as extreme as the star block.
+        """Return whether the star block alone may have the extreme numbers of a subset.
 
-        An expression over a row of sums (k, l, worst_case, certain) and the star block in them.
+        Then these must be found again without it. It is an expression over a row of sums (``k``,
+        ``l``, ``worst_case``, ``certain``) in which the star block counts, and its own numbers.
         """
         is_smallest = pl.col("star") == pl.col("k")
         has_fewest_values = pl.col("star_values") == pl.col("l")

@@ -319,8 +319,11 @@ def _profiles(engine: Engine, bound: BoundAttack, *, prior: bool) -> dict[int, P
 def _rows_of_records(
     engine: Engine, bound: BoundAttack, prior: Mapping[int, Profile], number: int
 ) -> list[dict[str, Any]]:
-    """Return the rows of one subset, one for each question (see ``_attack_subset``)."""
-    if bound.microdata.suppressed:  # suppressed records are in no block of others
+    """Return the rows of one subset, one for each question; ``prior`` has a profile for each.
+
+    ``number`` is that of the subset.
+    """
+    if bound.microdata.suppressed:  # ``Counts`` leaves suppressed records out of the blocks
         counts = Counts(engine, bound)
         counted = counts.profiles(compiler.questions(bound), prior=False)
         profiles = {secret: profile for (secret, _gain), profile in counted.items()}

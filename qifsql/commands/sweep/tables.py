@@ -185,9 +185,11 @@ class Tables:
         return self.add_table(worker, table, position, state)
 
     def add_table(self, worker: Worker, table: str, position: int, state: int) -> Sequence[Task]:
-        """Store and return the tasks of a new coded table; the first drops its first attribute.
+        """Store and return the tasks of a new coded table.
 
-        This attribute is at ``position``; ``state`` has the decisions on those before it.
+        They settle the subsets that take its first attribute, which is at ``position``; the first
+        task makes a table without it, for all other subsets. ``state`` has the decisions on the
+        attributes before it.
         """
         taken = (state >> self.layout.n).bit_count()
         if taken + self.layout.n - position < self.sizes.least:

@@ -167,12 +167,11 @@ def settle_subset(
     coarser: int | None = None,
     state: int | None = None,
 ) -> None:
-    """Settle one subset of attributes, directly from the rows of the chunk.
+    """Count the blocks of one subset of attributes in ``settled``, from the rows of the chunk.
 
     ``coarser``: the values of the attribute at that position are merged in pairs, in their order;
-    the missing value stays alone.
-    ``state``: the blocks get this state instead of that of the subset. The first attribute of a
-    chunk (``entry``) is kept only if the subset has it.
+    the missing value stays alone. ``state``: the blocks get this state instead of that of the
+    subset. The first attribute of a chunk (``entry``) is kept only if the subset has it.
     """
     layout = worker.layout
     mask = layout.fields(subset, entry=bool(subset >> chunk.position & 1))

@@ -62,8 +62,9 @@ def statements_for(words: int, *, valued: bool = False) -> Statements:
 def pass_query(words: int, valued: bool, file: str, **tables: str) -> exp.Query:
     """Return the query of the view ``file`` for a pass whose counters fill ``words`` words.
 
-    ``tables`` has the names of tables for the placeholders of the view. In a ``valued`` pass, a
-    view of ``sql/sweep_valued`` replaces that of ``sql/sweep``.
+    A word is a column that packs several counters of a block. ``tables`` has the names of tables
+    for the placeholders of the view. In a ``valued`` pass, which counts one secret of many values,
+    a view of ``sql/sweep_valued`` replaces that of ``sql/sweep``.
     """
     variant = f"sweep_valued/{file}"
     view = variant if valued and exists(variant) else f"sweep/{file}"
@@ -137,11 +138,11 @@ class Worker(StreamSession):
         self.set(least=(chunk.least, "INTEGER"), greatest=(chunk.greatest, "INTEGER"))
 
     def turn_to_attribute(self, bit: int, *, field: int, later: int) -> None:
-        """Set the attribute of the next statements by its ``bit`` in a state.
+        """Set the attribute whose turn it is in the next statements by its ``bit`` in a state.
 
         ``field`` are the bits of ``rest`` with its code, ``later`` those with the codes after it.
-        Its blocks have the turn ``this`` if more than two attributes vary in them, otherwise
-        ``this_and_another``.
+        A block whose turn it is has the turn ``this`` if more than two attributes vary in it, and
+        ``this_and_another`` if two do.
         """
         self.set(
             bit=(bit, "BIGINT"),

@@ -197,7 +197,11 @@ def _notes_on_texts(engine: Engine, release: Compared) -> list[str]:
 def _rows(
     models: Sequence[str], of_cells: Sequence[Risk], success: Compatible
 ) -> Iterator[dict[str, Any]]:
-    """Yield the rows of each model and secret: those of the cells as values, then the other."""
+    """Yield the rows of each model and secret.
+
+    The first (with a person two) take cells as values; the last is about an adversary who knows raw
+    values, and looks for the records whose cells contain them (``success``).
+    """
     guesses = {guess.secret: guess for guess in success.guesses}
     for model in models:
         for secret in guesses if model == "cas" else (None,):

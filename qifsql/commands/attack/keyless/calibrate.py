@@ -111,10 +111,12 @@ def check_keys(chain: Chain, key: str) -> None:
 
 
 def _count_stays(chain: Chain, later: int, k: int, *, keyed: bool) -> tuple[int, int, Fraction]:
-    """Return (pairs of records, pairs with equal values, number expected to be equal by chance).
+    """Count how often the value of drifting column ``k`` stays the same until release ``later``.
 
-    Two records of consecutive releases are a pair if they have one key, or, without a key, if they
-    match exactly and are alone with that. The value is that of drifting column ``k``.
+    Return the pairs of records of one person, how many of them have equal values, and how many are
+    expected to be equal by chance. Two records of consecutive releases are of one person if they
+    have one key or, without a key (``keyed``), if their exactly matching columns are equal, and no
+    other record of either release has these.
     """
     steps = [_values_step(f"people_{later}", k, "everybody", keyed=keyed)]
     for name, i in (("mine", later - 1), ("theirs", later)):
@@ -122,7 +124,7 @@ def _count_stays(chain: Chain, later: int, k: int, *, keyed: bool) -> tuple[int,
         steps.append(people)
         if keyed:
             steps.append(Step(name, people.doc, exp.select("*").from_(people.name)))
-        else:
+        else:  # only the people whose exactly matching columns are unique in the release
             alone = chain.query("alone", valued=people.name)
             steps.append(Step(name, load("keyless/alone").doc, alone))
     plan = Plan(tuple(steps), chain.query("stays"))
@@ -141,7 +143,8 @@ def vulnerability(chain: Chain) -> float:
     """Return the probability that the best chain of records belongs to one person.
 
     A chain has one record in every release. For two releases the result is the mean over records x
-    of the largest link(y|x) (M62).
+    of the largest link(y|x) (M62). From the last release but one to the first, ``prospects_i`` has
+    for each kind of record of release i the chance that the best chain from it on is right.
     """
     last = chain.last
     query = chain.query("last_prospects", totals=f"totals_{last - 1}_{last}")

@@ -46,8 +46,9 @@ APPROXIMATE = (
 def match(chain: Chain) -> tuple[str, ...]:
     """Make the links of the chain one to one; return notes on the result.
 
-    Raise InputError if more people are expected than a release has records, or if too many kinds of
-    records would be compared.
+    New weights of links come from belief propagation. The tables ``totals_i_j``, a row per kind of
+    record of release i with its links to release j, are made again from them. Raise InputError if
+    more people are expected than a release has records, or if too many kinds would be compared.
     """
     if chain.presence == 0:  # nobody is in a later release
         return ()
@@ -59,7 +60,7 @@ def match(chain: Chain) -> tuple[str, ...]:
                 f"after {MOST_ROUNDS} rounds of belief propagation the links of "
                 f"{plural(records, 'record')} of {before} to {after} had not quite settled"
             )
-    chain.matched = True
+    chain.matched = True  # from here on ``weighed`` takes the new weights
     for earlier, later in chain.pairs:
         totals, leavers = (f"{name}_{earlier}_{later}" for name in ("totals", "leavers"))
         steps = (*chain.weighed([(earlier, later)]), chain.step("totals"))

@@ -31,7 +31,11 @@ class Coded:
     """
 
     def __init__(self, engine: Engine, bound: BoundAttack, noisy: Sequence[NoisyQid]) -> None:
-        """Make the tables ``coded`` and ``dictionary_i``, for the columns ``noisy``."""
+        """Make the tables ``coded`` and ``dictionary_i``, for the columns ``noisy``.
+
+        These are quasi-identifiers that are not known exactly, and secrets that were randomised;
+        secret j has the number ``width`` + j. Scales of their laws are chosen by the data.
+        """
         self.bound = bound
         self.tables = Tables(engine, "measuring noisy knowledge", bound.microdata.dataset.name)
         self.width = len(bound.microdata.qids)

@@ -84,8 +84,10 @@ def eliminate(
 ) -> States | None:
     """Create the table ``known``: a row per combination that may be known, with the best guess.
 
+    ``state_0`` has the combinations of true values. Each step replaces the true values of one more
+    quasi-identifier by what may be known instead, with its weight: ``state_i`` is after i steps.
     ``keep``: the tables of the earlier steps stay. Returns None before a step of more than
-    ``limit`` pairs. In ``state_i``, what is known stands for the first i quasi-identifiers.
+    ``limit`` pairs of a combination and a known value.
     """
     tables = coded.tables
     coded.make_states(secret)
@@ -132,12 +134,13 @@ def _replace_values(
 
 
 def _is_truth_likeliest(coded: Coded, qid: NoisyQid, secret: int) -> bool:
-    """Return whether each value is at least as likely to be known by its true value as by others.
+    """Return whether what is known of ``qid`` is never likelier to be a mistake than to be true.
 
-    Of re-identification (0) it does not matter, so the answer is True.
+    Then the last quasi-identifier needs no pairs. Re-identification (secret 0) never needs them.
     """
     if not secret:
         return True
+    # Per value: the weight that it is known of those who have it, and of all others together.
     margin = exp.select("min(same - frequency * other)")
     ((least,),) = coded.tables.rows(margin.from_(exp.table_(f"law_{qid.number}")))
     return bool(least >= 0)

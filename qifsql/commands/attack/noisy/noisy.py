@@ -279,10 +279,11 @@ def _noisy_row(
 def _count_reported(coded: Coded, row: Mapping[str, Any], j: int) -> dict[str, Any]:
     """Return the columns ``bayes.REPORTED`` of secret ``j`` for the adversary who errs.
 
-    They are about the people with a reported secret. What is known of them follows the same laws,
-    which depend on the values of everybody. The secret is known to be missing where nobody
-    who may be meant reports it. ``row`` is that of the exact adversary, with these columns. If
-    there are too many pairs to count, most columns are None.
+    Two attacks are measured: one on the people who report the secret; and one on everybody, in
+    which those who report it have two rows with different values, so that only a missing secret
+    can be certain. What is known follows the same laws in both, which depend on the values of
+    everybody. ``row`` is that of the exact adversary, with these columns. If there are too many
+    pairs to count, most columns are None.
     """
     microdata = coded.bound.microdata
     secret = microdata.secrets[j - 1]

@@ -145,7 +145,11 @@ class States:
         return splice("compare/lots")
 
     def variant(self, variant: Variant) -> BoundAttack:
-        """Return the attack on the changed release, whose values are numbers; refuse no records."""
+        """Return the attack on the changed release: on the columns of these states of ``released``.
+
+        Of a sample, the records are those with the lowest lots (hexadecimal numbers, drawn once per
+        person or record). Refuses a sample without records.
+        """
         original = self.attack.microdata
         chosen = enumerate(zip(original.qids, variant.states, strict=True), 1)
         qids = [
@@ -181,7 +185,7 @@ class States:
         return self.attack.on(replace(microdata, suppressed=self._suppressed(qids, where)))
 
     def _suppressed(self, qids: Sequence[Attribute], where: exp.Expr | None) -> int:
-        """Return how many records of a changed release have no cell that is not suppressed."""
+        """Return how many records of a changed release have only suppressed cells."""
         if not qids:
             return 0
         rows = exp.alias_(exp.to_table("released"), SOURCE, table=True)
