@@ -303,10 +303,12 @@ def _locate_points(tables: Tables, release: Release, *, nearest: bool) -> None:
 def intersect_releases(
     tables: Tables, bound: Bound, findings: list[Row], levels: Sequence[Fraction], *, every: bool
 ) -> Crossed:
-    """Intersect release by release; ``every``: count after each, not only after the last.
+    """Intersect the secrets of the spots where people are, release by release.
 
-    ``levels`` are those of confidence. The tables that remain are ``at_r`` (point, and alike: the
-    number of its combination of spots) and ``told_r`` of the last release, and ``guesses``.
+    Count what is left after the last release, or after each one (``every``); ``levels`` are those
+    of confidence. Tables that remain: of the last release ``at_r`` (for each point the number of
+    its combination of spots, ``alike``) and ``told_r`` (what such a combination tells of the
+    secret), and ``guesses``.
     """
     last = len(bound.releases)
     crossed = Crossed(findings, bayes=_is_exact(tables, bound))
@@ -315,6 +317,7 @@ def intersect_releases(
     fractions = [(i, level.numerator, level.denominator) for i, level in enumerate(levels, 1)]
     values = exp.values(fractions, alias="levels", columns=names_of_levels)
     tables.make("levels", exp.select("*").from_(values))
+    # Before the first release all points have one combination, of no spots.
     summed = exp.select("point", "0::BIGINT AS alike", "sum(people)::BIGINT AS people")
     tables.make("at_0", summed.from_("crowd").group_by("point"))
     tables.make("told_0", template("told_first"))

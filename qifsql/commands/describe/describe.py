@@ -281,14 +281,15 @@ class _Describer:
     def rows(
         self, columns: Sequence[Column], spellings: dict[str, Spellings]
     ) -> list[dict[str, Any]]:
-        """Return the rows of columns (``SCHEMA``), without roles; None for nested ones.
+        """Return the rows of columns (``SCHEMA``), without roles; nested columns have no numbers.
 
-        Add what columns of texts look like to ``spellings``, but on Spark.
+        Add what columns of texts look like to ``spellings``, but not on Spark.
         """
         rows = {}
         flat = [c for c in columns if not nested(c.type)]
+        # How many columns one statement counts: several of a small file. Spark cannot.
         is_small = bool(flat) and self._count_records() <= FEW
-        together = TOGETHER if is_small and not self.on_spark else 1  # it has no list of values
+        together = TOGETHER if is_small and not self.on_spark else 1
         for view, alike in _by_view_and_type(flat, texts=not self.on_spark).items():
             for start in range(0, len(alike), together):
                 counted = alike[start : start + together]

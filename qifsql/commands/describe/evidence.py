@@ -188,7 +188,10 @@ def _is_sorted(numbers: Sequence[int]) -> bool:
 
 
 def _frequent(texts: Texts) -> Mapping[str, int]:
-    """Return the most frequent values of a column with their records."""
+    """Return the most frequent values of a column, shortened, with their records.
+
+    If most of them begin with a number, as ``1. never`` does, it is left out.
+    """
     counts = ((texts.values[place], n) for place, n in Counter(texts.places).items())
     present = [(value, n) for value, n in counts if value is not None]
     rows = sorted(present, key=lambda row: (-row[1], row[0]))[:VALUES]

@@ -187,9 +187,10 @@ class MinimalUniques:
         return self.n > MOST_QIDS or not self.packing.fits
 
     def _find_in_families(self, streams: int) -> Totals:
-        """Find them in families of subsets, size after size (``find``).
+        """Find minimal sample uniques of many quasi-identifiers, one size of subsets after another.
 
-        Refuses what only the walk can do, and too many subsets.
+        Fills the tables ``scores`` and ``set_counts``; return the totals. Refuses what only the
+        walk can do, and too many subsets.
         """
         special = {
             "a person": self.by_person,

@@ -107,14 +107,19 @@ class UniqueFamilies:
         return tuple(map(int, row))
 
     def find(self, people: int) -> None:
-        """Find the minimal sample uniques of so many records."""
+        """Fill ``scores`` and ``set_counts`` with the minimal sample uniques of so many records.
+
+        Sizes come in order: subsets of a size are compared with the uniques of smaller ones, which
+        are in ``singles`` (one attribute) and ``smaller``. A record that an attribute singles out
+        is left out of the codes of this attribute, as no larger subset with it is minimal.
+        """
         for name, columns in EMPTY.items():
             self.tables.make(name, without_rows(columns))
         for size in range(1, self.size_limit + 1):
-            if size == 2:  # codes of those who are not alone by the attribute
+            if size == 2:  # the codes without those records
                 names = {name: own_name(name) for name in (CODES, "singles")}
                 self.tables.make(SHARED_CODES, splice("suda/codes_shared", tables=names))
-            elif size > 2:  # sort the smaller ones, so that those of a family stand together
+            elif size > 2:  # sort the smaller uniques, so that those of a family stand together
                 query = splice("suda/by_last", tables={"smaller": own_name("smaller")})
                 self.tables.repeatable("smaller", query)()
             waiting = families(self.n, range(size, size + 1), people, self._searched + 1)
@@ -129,7 +134,10 @@ class UniqueFamilies:
         self.tables.statements += list(self.history)
 
     def _search_size(self, size: int, waiting: Iterator[Family]) -> None:
-        """Let every stream search family after family of one size."""
+        """Let every stream search family after family of one size, until none is ``waiting``.
+
+        A family is the subsets that share all quasi-identifiers but one.
+        """
         codes = own_name(CODES if size == 1 else SHARED_CODES)
         subsets = sum(comb(self.n, k) for k in range(1, self.size_limit + 1))
 

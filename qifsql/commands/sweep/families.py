@@ -90,10 +90,11 @@ class FamilySweep:
     def result_tables(
         self, prior: Mapping[int, Success], names: Sequence[str], secrets: Sequence[str]
     ) -> tuple[pl.DataFrame, dict[str, pl.DataFrame]]:
-        """Return the rows found so far, and their histogram and claims as details if wanted.
+        """Return the rows of the subsets that are measured, and their details if wanted.
 
-        ``prior`` is the success before the release by question, ``names`` are those of the
-        quasi-identifiers.
+        These are histograms, and claims at the threshold. ``prior`` is the success before the
+        release by question, ``names`` are those of the quasi-identifiers. Raises an error if the
+        numbers of the workspace cannot be right.
         """
         stream = self.workspace.stream
         # The sums of each subset, question and percent, over all that was found for it.
@@ -200,7 +201,7 @@ class FamilySession(PartedPeople):
         tables = {"people": qualify(PEOPLE), "codes": qualify(CODES)}
         super().__init__(stream, statements_for(1), **tables)
         self._questions, self._people = questions, people
-        self._views: set[str] = set()
+        self._views: set[str] = set()  # that exist already (``_sums``)
         self.set(with_bins=(int(with_bins), "UTINYINT"))
         self.stream.rows(creating("found", without_rows(SUMS)))
 
@@ -222,9 +223,10 @@ class FamilySession(PartedPeople):
         self.stream.rows(render(exp.delete("found")))
 
     def _sums(self, depth: int, question: int) -> str:
-        """Return the name of a view: sums of a family that shares ``depth`` attributes, by percent.
+        """Return the name of a view: the sums of the subsets of a family, by percent of success.
 
-        It is created when it is first asked for, and reads the variables of the session.
+        The family shares ``depth`` attributes; the view reads which from variables of the session.
+        It is created when it is first asked for.
         """
         what = "secret" if question else "owners"
         sums, kinds = f"sums_{what}_{depth}", f"kinds_{what}_{depth}"

@@ -435,10 +435,12 @@ def add_blocks(answers: Any, numbers: Any, worst: Any, counts: Any, state: Any, 
 @compiled
 def sum_up(kinds: Any, times: Any, large: Any, bits: Any, questions: Any, sums: Any, answers: Any,
            numbers: Any, worst: Any, counts: Any) -> None:  # fmt: skip
-    """Sum up settled blocks by state, question and percent, until room is short.
+    """Sum up settled blocks by state, question and percent, until the answers have no room.
 
-    They are ``kinds`` of ``bits`` each counter, counted in ``times``, and rows of ``large``.
-    ``sums`` is for scratch: the counters of a kind as a row. For the others see ``add_blocks``.
+    First come the ``kinds``, numbers of a state and counters of ``bits`` each, of which ``times``
+    has how many blocks there are; then the rows of ``large``. ``counts[DONE]`` is how many are
+    summed up: call this again with more room until it is all of them. ``sums`` is scratch: the
+    counters of a kind as a row. For the others see ``add_blocks``.
     """
     width = sums.shape[1]
     below, mask = bits * U(2 * width - 2), (ONE << bits) - ONE

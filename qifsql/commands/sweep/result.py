@@ -127,7 +127,7 @@ def result_frame(
     names: pl.DataFrame,
     secrets: Sequence[str],
 ) -> pl.DataFrame:
-    """Return the rows of ``SWEPT`` from the sums over blocks of each ``subset`` and ``question``.
+    """Return the rows of ``SWEPT`` from sums over the blocks of each ``subset`` and ``question``.
 
     Of the ``people``, the best guess is right for ``mode``, and certain for ``certain``. ``prior``
     has the success before the release by question; 0 is re-identification. ``names`` has the names

@@ -57,8 +57,11 @@ class KnownSubsets:
                 self._with[risky][i] = members | new
 
     def conclude(self, subset: int) -> bool | None:
-        """Return True if a part of the subset is risky, False if it is in a safe one, else None."""
-        # Known risky subsets that are no part of it, and known safe ones that contain it.
+        """Return whether the subset is risky, if that follows from known subsets; else None.
+
+        It is if a part of it is risky; it is not if it is part of a safe one.
+        """
+        # Bits of the known risky subsets that are no part of it, and of the safe ones around it.
         risky_outside, safe_around = 0, self._all[False]
         for i, (risky, safe) in enumerate(zip(self._with[True], self._with[False], strict=True)):
             if subset >> i & 1:  # only known subsets with the attribute i are around it
@@ -149,7 +152,8 @@ class BorderSearch:
     ) -> pl.DataFrame:
         """Return the rows of ``BORDERS``: both borders of every question and measure.
 
-        ``questions`` are the secrets by number; 0 is None, re-identification.
+        ``questions`` are the secrets by number; 0 is None, re-identification. Subsets are measured
+        as they are needed, unless the workspace has them; OutOfTimeError if the time is over.
         """
         layout = self.passes[0].layout
         if any(p.workspace.pending_tasks(p.number) for p in self.passes):  # tables to write

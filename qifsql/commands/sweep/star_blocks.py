@@ -130,8 +130,9 @@ class StarBlocks:
     def _blocks(self, subsets: pl.Series, question: int) -> pl.DataFrame:
         """Return the star block of each of these subsets that has one: columns of ``STAR_BLOCK``.
 
-        ``star`` are its records, ``star_mode`` those with the most frequent value, ``star_values``
-        the number of values. For question 0 each record is a value of its own.
+        A star block has the records that are * in all quasi-identifiers of a subset. ``star`` is
+        their number, ``star_mode`` how many of them have the most frequent value of the secret,
+        ``star_values`` how many values they have. For question 0 each record is a value.
         """
         places = self.places[question].with_columns(pl.col("stars").cast(subsets.dtype))
         all_stars = reduce(or_, places["stars"].to_list(), 0)

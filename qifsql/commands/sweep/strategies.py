@@ -336,9 +336,10 @@ def _rows_of_records(
 def _rows_of_people(
     engine: Engine, bound: BoundAttack, prior: Mapping[int, Profile], number: int
 ) -> list[dict[str, Any]]:
-    """Return the rows of one subset if people have several records (see ``_attack_subset``).
+    """Return the rows of one subset if people have several records.
 
-    A question has a row for who knows all records of a person, and one for who knows one of them.
+    Each question has two rows, ``known_records``: of an adversary who knows all records of a
+    person, and of one who knows one of them.
     """
     questions = compiler.questions(bound)
     counts = Counts(engine, bound)

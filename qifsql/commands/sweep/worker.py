@@ -225,9 +225,10 @@ def settled_table(words: int, *, valued: bool) -> str:
 
 
 def kinds_query(layout: Layout) -> exp.Select:
-    """Return the number of settled blocks by state, question and kind (``sql/sweep/found.sql``).
+    """Return the query that counts settled blocks by state, question and kind.
 
-    The query gets the place of each counter: its word, and the number of bits below it there.
+    Blocks of a kind have the same people, right guesses and values of the secret, which are read
+    from the counters. The query gets the place of each: its word, and the bits below it there.
     """
     counters: dict[int, list[Shape]] = {0: []} if layout.owners else {}  # by question
     counters |= {j: [] for j in layout.secrets}

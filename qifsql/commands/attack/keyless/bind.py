@@ -45,10 +45,11 @@ class Release:
 
     @property
     def step(self) -> Step:
-        """Return the generated step: one row per record, with fixed column names.
+        """Return the step ``given``: one row per record, with column names that views can read.
 
-        ``exact`` and ``observed`` are structs, of what must match and of the quasi-identifiers.
-        ``unseen``: the record looks like that of somebody who is not in the release.
+        ``exact`` is a struct of the columns that must match exactly, ``observed`` one of the
+        quasi-identifiers; ``qid_i`` are the columns that may change. ``unseen``: the record looks
+        like that of somebody who is not in the release.
         """
         values = [normal(q) for q in self.qids]
         columns = [exp.alias_(_as_struct(self.exact), "exact")]

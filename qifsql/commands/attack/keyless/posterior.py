@@ -146,7 +146,13 @@ class Outcomes:
         return None if guess is None else str(guess)
 
     def _make_endings(self, slices: int, i: int) -> None:
-        """Create ``endings``: possible later observations of people in slice i of ``slices``."""
+        """Create ``endings``: what may be observed later of people in slice i of ``slices``.
+
+        Release after release, a state is a kind of record of the focal release (``source``), what
+        was seen of it since (``seen``), the kind of the last record of it (``kind``), and the
+        chance of all this (``mass``). ``endings`` adds up the chances by source and by all that is
+        seen at the end. Of a target, only what was really observed is kept.
+        """
         chain = self.chain
         crowd = self._crowd_step(0, slices, i)
         kinds = exp.select("kind").distinct().from_("crowd").subquery("own")
@@ -158,7 +164,7 @@ class Outcomes:
             states = f"states_{later - 1}"
             final = later == chain.last
             totals = [exp.select("*").from_(exp.table_(f"totals_{a}_{b}")) for a, b in pairs]
-            ways = chain.query("ways")  # possible next states
+            ways = chain.query("ways")  # from a kind to its candidates in the release, or nobody
             if self.target is not None:
                 seen = equal(exp.column("sight"), exp.Literal.number(self.target[later - 1]))
                 ways = exp.select("*").from_(ways.subquery("every")).where(seen)
@@ -175,7 +181,11 @@ class Outcomes:
             chain.tables.drop(states)
 
     def _crowd_step(self, crowd: int, slices: int, i: int) -> Step:
-        """Return the step of a crowd: slice i of ``slices``, or who is observed as the target."""
+        """Return the step of a crowd: people of the focal release, with what is seen of them.
+
+        It has slice i of ``slices`` or, with a target, those who are observed as she is. ``crowd``
+        is its number (see the class).
+        """
         name = "secret_crowd" if crowd else "crowd"
         table = self.crowd_prefix + (f"{name}_{crowd}" if crowd else name)
         sight: exp.Expr = exp.column("first_sight")  # number of the observation in release 1

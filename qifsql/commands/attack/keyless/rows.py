@@ -126,9 +126,9 @@ def _reported_columns(
 
 
 def _success_of_counts(records: int, most_frequent: int, values: int) -> Success:
-    """Return the success without quasi-identifiers, from the records with the best guess.
+    """Return the success without quasi-identifiers: of guessing the most frequent value.
 
-    The secret has so many ``values``.
+    ``most_frequent`` of the ``records`` have it; ``values`` is the number of different values.
     """
     share = Fraction(int(most_frequent), int(records))
     certain = int(records) if values == 1 else 0

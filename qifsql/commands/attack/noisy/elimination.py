@@ -147,7 +147,11 @@ def _is_truth_likeliest(coded: Coded, qid: NoisyQid, secret: int) -> bool:
 
 
 def _finish_without_pairs(coded: Coded, qid: NoisyQid, secret: int, state: str) -> None:
-    """Create ``known`` from the table ``state``; the law of ``qid``, the last, needs no pairs."""
+    """Create ``known`` from the table ``state``: replace the values of ``qid``, the last one.
+
+    Each may be mistaken for any other, with the same weight. So sums over the people who share all
+    else that is known (``crowds``) are enough, and no pairs of a true and a known value are made.
+    """
     tables, names = coded.tables, {"law": f"law_{qid.number}", "state": state}
     if secret:
         tables.make("secrets_here", coded.query("secrets_here", qid, tables=names))

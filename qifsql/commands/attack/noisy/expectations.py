@@ -83,7 +83,11 @@ def _make_expected(coded: Coded, secret: int) -> None:
 
 
 def _carry_back(coded: Coded, states: States) -> None:
-    """Turn ``worth`` (a table: chance of the best guess) of known values into that of true ones."""
+    """Replace the table ``worth`` of what may be known by one of true values.
+
+    It has the chance of the best guess by combination. One quasi-identifier after another, from the
+    last that was replaced to the first, each true value gets the mean over what may be known of it.
+    """
     tables = coded.tables
     for i, qid in reversed(list(enumerate(elimination.elimination_order(coded)))):
         names = {"state": f"state_{i}", "law": f"law_{qid.number}", "later": "worth"}

@@ -85,7 +85,11 @@ def make(coded: Coded, lines: Mapping[int, tuple[Dataset, Step]]) -> None:
 
 
 def _make_law(coded: Coded, qid: NoisyQid, lines: Mapping[int, tuple[Dataset, Step]]) -> None:
-    """Create the table ``law_i``: what may be known of each value, with weights."""
+    """Create the table ``law_i``: what may be known of each value of column i, with weights.
+
+    A law ``right`` is shorter: a row per value, with the weight that it is known (``same``), and
+    that of any other value.
+    """
     match qid.law.kind:
         case "within" | "sd":
             plan = Plan((), _shifted_values(coded, qid))
@@ -100,7 +104,7 @@ def _make_law(coded: Coded, qid: NoisyQid, lines: Mapping[int, tuple[Dataset, St
                 weight = {"wrong_weight": int(wrong * qid.scale)}
                 query = coded.query_values(qid, "exact_confusions", weight)
             for node in list(query.find_all(exp.Column)):
-                if node.name == "wrong_share":
+                if node.name == "wrong_share":  # a placeholder of the view
                     node.replace(double(float(wrong)))
             plan = Plan((), query)
         case "matrix":

@@ -61,10 +61,11 @@ class States:
         self.released = self._release([len(states) for states in forms], seed)
 
     def _code(self, j: int, states: Sequence[Attribute]) -> None:
-        """Create ``codes_j``: a row per value, with the rank of its form (30-39) in each state.
+        """Create ``codes_j``: a row per value of quasi-identifier j, as it is in each state.
 
-        ``places_j`` has its different values, which are put into each form (``states``). Equal
-        forms have equal ranks. ``hidden_i``: the form in state i is suppressed.
+        A state changes values, as 34 to the form 30-39. ``state_i`` is the rank of the form in
+        state i; equal forms have equal ranks. ``hidden_i``: that form is suppressed. The values
+        are read from ``places_j``.
         """
         named = {f"form_{i}": a for i, a in enumerate(states)}
         forms = [exp.alias_(microdata_steps.normal(a), name) for name, a in named.items()]
