@@ -62,7 +62,7 @@ def columns(
     return tuple(listing)
 
 
-def together(first: Sequence[ColumnRoles], *others: Sequence[ColumnRoles]) -> list[ColumnRoles]:
+def merged_roles(first: Sequence[ColumnRoles], *others: Sequence[ColumnRoles]) -> list[ColumnRoles]:
     """Return the columns of a file, each with its roles in all of these attacks on the file."""
     merged = []
     for entries in zip(first, *others, strict=True):  # of one column, an entry for each attack

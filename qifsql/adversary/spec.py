@@ -383,7 +383,8 @@ def _opened(source: Source, keys: tuple[str, ...], absent: Absent) -> Dataset | 
     sources = datasets(source)
     if len(sources) == 1:
         return sources[0]
-    return Collection.of(sources, key=keys[: len(sources)], absent=absent)
+    keys_of_sources = keys[: len(sources)]  # a further key would be that of a register
+    return Collection.of(sources, key=keys_of_sources, absent=absent)
 
 
 def _letters(text: str) -> str:

@@ -47,11 +47,11 @@ def bind(
 ) -> tuple[tuple[Raw, ...], list[Compared]]:
     """Return the quasi-identifiers of the original, and all files, the original first.
 
-    A file has its columns, how their cells are read, and the attack on it. ``person`` is the
-    column of each file that says whose record it is, ``key`` one that names each record. Without
-    ``secrets_of_all`` the original need not have the secrets, and may be of other people: then a
-    release is looked at for people with several records, too. Raises ColumnError, ExpressionError
-    or InputError if a name, a tag or a type does not fit.
+    A file has its quasi-identifiers, how their cells are read, and the attack on it. ``person`` is
+    the column of each file that says whose record it is, ``key`` one that names each record.
+    Without ``secrets_of_all`` the original need not have the secrets, and may be of other people:
+    then releases, too, get a note if they have people with several records. Raises ColumnError,
+    ExpressionError or InputError if a name, a tag or a type does not fit.
     """
     if person is not None and key is not None:
         raise InputError("person says whose record it is; leave key out")

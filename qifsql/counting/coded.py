@@ -235,7 +235,10 @@ def _coded_query(files: Files, fields: Sequence[Field], releases: Sequence[int])
 
 
 def _keys_of_file(files: Files, file: File, fields: Sequence[Field]) -> list[exp.Expr]:
-    """Return the columns ``word_1 ..``, ``secret_1 ..`` and ``member`` of the people of a file."""
+    """Return the columns ``word_1 ..``, ``secret_1 ..`` and ``member`` of the people of a file.
+
+    They hold the codes of quasi-identifiers (packed), of secrets, and of the group.
+    """
     columns = words(fields)
     last = files.width + len(files.secrets)  # the number of the last secret among all columns
     for j, n in enumerate(range(files.width + 1, last + 1), 1):

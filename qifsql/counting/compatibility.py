@@ -257,8 +257,8 @@ def _open_sets(tables: Tables, release: Compared, numbers: Sequence[int]) -> lis
 def _locate(tables: Tables, release: Compared, sets: Sequence[tuple[bool, ...]]) -> None:
     """Create ``found``: a row per point and class whose cells contain its values.
 
-    ``sets`` say of each column whether classes may have any value there; all sets that occur. The
-    classes of one set are located together, by their other columns alone.
+    ``sets`` are the sets of columns in which some class may have any value, as a truth value per
+    column. The classes of one set are located together, by their other columns alone.
     """
     found_tables: list[str] = []
     for number, is_open in enumerate(sets, 1):
@@ -273,9 +273,10 @@ def _locate(tables: Tables, release: Compared, sets: Sequence[tuple[bool, ...]])
 
 
 def _locate_classes(tables: Tables, release: Located, columns: Sequence[Generalised]) -> None:
-    """Create ``found_r``: points and those classes that contain them of one set of open columns.
+    """Create ``found_r``: pairs of a point and a class whose cells contain it.
 
-    ``columns`` are all columns. The classes have any value in those that are not in ``release``.
+    The classes are those that may have any value in exactly the columns that ``release`` lacks, of
+    all ``columns``.
     """
     fixed = [column.raw.number for column in release.columns]
     free = [column.raw.number for column in columns if column.raw.number not in fixed]
@@ -334,13 +335,14 @@ def _success_at_guessing(
 ) -> Success:
     """Return the success of guessing a secret about ``people``, of whom so many are ``certain``.
 
-    A row is about the people who have as many candidates, as many of these with the most frequent
-    secret, and as many secrets among them; the last number is how many people these are.
+    The four numbers of a row: the candidates of a person, those of them with their most frequent
+    secret, the different secrets among them, and how many people have these three numbers.
     """
     sure = sum(n for _, _, secrets, n in rows if secrets == 1)
-    right = sum((Fraction(n * best, candidates) for candidates, best, _, n in rows), Fraction())
-    worst = max((Fraction(best, candidates) for candidates, best, _, _ in rows), default=Fraction())
-    return Success(Fraction(sure, people), right / people, float(worst), certain)
+    right = sum((Fraction(n * modal, candidates) for candidates, modal, _, n in rows), Fraction())
+    chances = (Fraction(modal, candidates) for candidates, modal, _, _ in rows)
+    worst_case = float(max(chances, default=Fraction()))
+    return Success(Fraction(sure, people), right / people, worst_case, certain)
 
 
 class _Tally(NamedTuple):
@@ -359,14 +361,15 @@ class _Tally(NamedTuple):
 def _measure_naming(
     tables: Tables, guesses: Sequence[Guess], *, outside: int, is_told: bool
 ) -> Compatible:
-    """Return the result, with the success at naming the own record.
+    """Return the result for one release: the success at finding each person's own record.
 
-    ``outside`` is that of the result; ``is_told``: it is known whose record is whose.
+    The candidates of a person are the records whose cells contain her values. ``is_told``: files
+    say whose record is whose; otherwise the result is what the adversary believes, who takes it
+    that everybody is in the release. ``guesses`` and ``outside`` are parts of the result as given.
     """
     rows = [_Tally(*row) for row in tables.answer(splice("cells/candidates"))]
     ((total,),) = tables.rows(exp.select("sum(records)::BIGINT").from_("classes"))
     singled_out, people = (_people_at(tables, points) for points in ("alone", "points"))
-    # The adversary believes that everybody is in the release, and among the candidates.
     believed = [row._replace(present=row.records, fitting=row.records) for row in rows]
     # People of whom no record is among the candidates of their own values.
     misled = int(tables.answer(splice("cells/misled"))[0][0]) if is_told else None

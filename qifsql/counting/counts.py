@@ -86,7 +86,11 @@ class Counts:
         store: Store | None = None,
         people_of: "Counts | None" = None,
     ) -> None:
-        """Take the tables of a ``store`` that an earlier run has filled, or count the records."""
+        """Count the records, or take the tables of a ``store`` that an earlier run has filled.
+
+        ``people_of``: counts of the same records, whose table of people is taken over. The class
+        describes the other arguments.
+        """
         self.engine = engine
         self.bound = bound
         self.where = bound.microdata.dataset.name
@@ -287,10 +291,11 @@ class Counts:
         return people
 
     def _keep_cells(self, further_questions: bool, *, tallied: bool) -> None:
-        """Keep the tables that all later questions need: tallies, or cells of each secret.
+        """Keep, as tables of the engine, the counts that all later questions read.
 
-        A tally is the number of people of a block with one value, a column for each value; a cell
-        is a row for it. Secret 0 is the owner of the record.
+        They count the people of a block with a value of the secret: as cells (a row for each value)
+        or, if ``tallied`` and for few values, as tallies (a column for each value). Secret 0 is the
+        owner of the record. ``further_questions``: others than those known now may follow.
         """
         bound, microdata = self.bound, self.bound.microdata
         secrets = range(1, len(microdata.secrets) + 1)
@@ -335,11 +340,11 @@ class Counts:
         return {j for j, _ in compiler.questions(self.bound)}
 
     def _tallied_values(self) -> dict[int, int]:
-        """Return the number of values of each secret that is counted by tallies."""
+        """Return the number of values of each secret to count by tallies: a column per value."""
         tallied: dict[int, int] = {}
         for j in range(1, len(self.bound.microdata.secrets) + 1):
             values = self.domain(j).values
-            # few values of one secret, and not too many together for one pass
+            # few values of this secret, and not too many columns for one pass over the data
             if values <= MOST_TALLIED_VALUES and sum(tallied.values()) + values <= MOST_TALLIES:
                 tallied[j] = values
         return tallied

@@ -229,10 +229,10 @@ class Guessing:
         return best.sum(axis=1)[row], numpy.where(learnt, part, 0), learnt & best[row, place]
 
     def _lessons(self, cells: Cells, secret: int) -> tuple[Any, Any, Any]:
-        """Return the words, secrets and weights to learn from: a row per distinct record.
+        """Return what a classifier learns from: packed codes, secrets and weights, as matrices.
 
-        A weight is the number of equal records. If there are more distinct records than a
-        classifier can hold, as many as it can are drawn at random.
+        A row is a distinct record, its weight the number of equal ones. If these are more than a
+        classifier can hold, as many as it can are drawn at random, and ``notes`` gets a note.
         """
         lessons = self._view("lessons", cells, seed=self._learner.seed)
         counts = exp.select("count(*)", "count(DISTINCT secret)")
@@ -248,6 +248,7 @@ class Guessing:
             )
         limit = min(MOST_LESSONS, MOST_COUNTERS // max(1, values))
         if distinct > limit:
+            # "lot" is a digest of the seed and the record: the first ones are a random sample
             lessons = lessons.order_by("lot", "secret", *_words(cells)).limit(limit)
             self.notes[
                 f"{self._learner.name} learns {name} from {plural(limit, 'distinct record')} of "
@@ -255,9 +256,8 @@ class Guessing:
             ] = None
         columns = [*_words(cells), "secret", "records"]
         query = exp.select(*columns).from_(lessons.subquery("drawn_lessons"))
-        batches = list(_matrices(self._tables, query, limit + 1))
-        numpy = import_module("numpy")
-        rows = numpy.concatenate(batches)
+        matrices = list(_matrices(self._tables, query, limit + 1))
+        rows = import_module("numpy").concatenate(matrices)
         return rows[:, :-2], rows[:, -2], rows[:, -1]
 
     def _unpacked_codes(self, words: Any) -> Any:

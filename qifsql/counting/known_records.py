@@ -50,11 +50,11 @@ class OneRecord:
         return row
 
     def success(self, prior: Profile, secret: int) -> tuple[pl.DataFrame, Success]:
-        """Return the blocks by kind, with everyone if records are hidden, and the success.
+        """Return the profile of the blocks, and the success of guessing with one known record.
 
-        A kind is the blocks of equal size, mode and number of values. Hidden (suppressed) records
-        may be anybody's: the block of their people is everyone. Where everyone has one secret,
-        everyone is certain. On average, hidden records are guessed in a block of their own.
+        A row of the profile is the blocks of equal size, mode and number of values. With hidden
+        (suppressed) records, which may be anybody's, one more block is everyone; guesses about them
+        are right as often as in blocks of hidden records alone.
         """
         if self.hidden is None:
             return self.profile, records_of_people.success(self.profile, self.certain)

@@ -62,7 +62,9 @@ def locate(tables: Tables, release: Located) -> None:
 
 
 def locate_nearest(tables: Tables, release: Located) -> None:
-    """Create ``nearest_r``: a row per point in no class and class that is nearest to it.
+    """Create ``nearest_r``: the nearest classes of release r to each point that is in no class.
+
+    A row is a point (distinct values of people) and a class; equally near ones are all listed.
 
     The distance is Euclidean. Along a number, date or time it is that from the nearest one in the
     cell, divided by the range of all; along any other value 0 in the cell and 1 outside. A missing

@@ -196,7 +196,10 @@ def rows_of(microdata: Microdata, columns: Sequence[exp.Expr] = (exp.true(),)) -
 def _loss_of_column(
     tables: Tables, file: Compared, column: Generalised, scale: Scale, sizes: Sizes
 ) -> dict[str, Any]:
-    """Return the row of ``COLUMNS`` for one column of a release, by the view ``compare/lost``."""
+    """Return the row of ``COLUMNS`` for one column of a release: what its cells lose of the values.
+
+    Creates the tables of its spans and ``told``, which stay, and drops those that only it reads.
+    """
     cell = exp.column(f"cell_{scale.raw.number}").as_("cell")
     # One row per different cell: its records, and those of the smallest class that has it.
     held = exp.select(cell, "sum(records)::BIGINT AS records", "min(records)::BIGINT AS smallest")
@@ -298,7 +301,10 @@ def units_query(scale: Scale, parts: int) -> exp.Select:
 def _row_of_absent_column(
     tables: Tables, file: Compared, scale: Scale, sizes: Sizes
 ) -> dict[str, Any]:
-    """Return the row for a column that the release lacks: a record gives a part to each value."""
+    """Return the row for a column that the release lacks: its records may have any value.
+
+    So each of them counts as an equal part of a record of every value of the original.
+    """
     original, records = sizes
     # How many values have as many people in the original.
     counted = exp.select("people", "count(*)").from_(exp.table_(f"places_{scale.raw.number}"))

@@ -75,11 +75,12 @@ class _SecretTables:
         self.width = len(counts.bound.microdata.qids)
 
     def numbers(self) -> Counts:
-        """Make the tables of ``sql/match_any.sql`` one after the other; return the counts.
+        """Return the counts, read from tables of ``sql/match_any.sql``, which are dropped again.
 
         A pattern is a combination of present values; its mask has a bit for each present column. A
-        key is a pattern cut to a mask that an incomplete pattern has: patterns with the same key
-        may be in one block. Mates are incomplete patterns that may be in one block with another.
+        key is a pattern without the columns that an incomplete pattern misses: patterns with the
+        same key may be in one block. Mates are incomplete patterns that may share a block with
+        another incomplete one.
         """
         ends = None  # what bounds need of missing secrets; None: a missing secret is a value
         if self.complete_secrets:
@@ -107,9 +108,9 @@ class _SecretTables:
         return Counts(**counts, masks=masks, ends=ends)
 
     def _people_by_pattern(self) -> Plan:
-        """Return the plan of the people by their values that are present, and their secret.
+        """Return the plan that counts people by present values (a pattern) and secret.
 
-        It reads the tables of blocks that the attack has counted, if they are kept.
+        It reads the table of cells or blocks that the attack has counted, if that was kept.
         """
         bound = self.counts.bound
         steps = Steps(bound, catalogs=self.counts.catalogs, values=self.counts.values)
@@ -117,7 +118,7 @@ class _SecretTables:
         shape: dict[str, Shape] = {
             "qids": range(1, self.width + 1),
             "secret": self.secret,
-            "open": self.complete_secrets,
+            "open": self.complete_secrets,  # a missing secret may be any value
         }
         people = splice("match_any/people_by_pattern", shape=shape, tables={"cells": table})
         return plan(bound.microdata, steps.steps, people)
@@ -125,8 +126,9 @@ class _SecretTables:
     def _patterns_with_mates(self) -> Plan:
         """Return the plan of the incomplete patterns that may share a block with another such one.
 
-        Its column is ``pattern`` (a number). If there are too many pairs to compare, it returns all
-        incomplete patterns: bounds stay valid and are less tight.
+        A pattern is a combination of present values; in an incomplete one, some are missing. Its
+        number is the column ``pattern``. If there are too many pairs to compare, all incomplete
+        patterns are returned: bounds stay valid and are less tight.
         """
         is_incomplete = exp.LT(this=exp.column("mask"), expression=number(self._full_mask))
         patterns = exp.select("pattern").from_("patterns").where(is_incomplete)

@@ -42,14 +42,16 @@ class Reported:
     def columns(self) -> dict[str, Any]:
         """Return columns to add to the row of the attack: ``bayes.REPORTED``, and ``l``.
 
-        ``l`` is the fewest reported values of a block. If nobody reports the secret, it is left
-        out, and the success against those who do is None.
+        They are the success against people with a reported secret, and numbers of people. ``l`` is
+        the fewest reported values of a block. If nobody reports the secret, there is no ``l``, and
+        the success is None.
         """
         if self.prior is None or self.after is None:
             counts = {"reported": 0, "certain_reported": 0, "certain_missing": self.unreported}
             return dict.fromkeys(bayes.REPORTED) | counts
-        before, then = (gain.success(p, *self.question) for p in (self.prior, self.after))
-        row = bayes.reported_row(before, then, self.after.individuals)
+        secret, gain_number = self.question
+        before, after = (gain.success(p, secret, gain_number) for p in (self.prior, self.after))
+        row = bayes.reported_row(before, after, self.after.individuals)
         return row | {"certain_missing": self.unreported, "l": self.after.least("values")}
 
     def columns_of_one_record(self) -> dict[str, Any]:
@@ -84,13 +86,12 @@ def measure(counts: Counts, questions: Sequence[Question]) -> dict[Question, Rep
     if not counts.bound.target:  # if nobody reports it, suppressed records tell that, too
         people |= {j: counts.domain(j).people for j, g in to_count if (j, g) not in prior}
     steps = _steps(counts, prior, after)
-    return {
-        q: Reported(
-            *(q, prior.get(q), after.get(q), people[q[0]]),
-            steps=None if steps is None or q[1] else steps.filter(secret=q[0]),
-        )
-        for q in to_count
-    }
+    reported: dict[Question, Reported] = {}
+    for j, g in to_count:
+        people_by_success = None if steps is None or g else steps.filter(secret=j)
+        before, then = prior.get((j, g)), after.get((j, g))
+        reported[j, g] = Reported((j, g), before, then, people[j], steps=people_by_success)
+    return reported
 
 
 def _with_several_records(counts: Counts, question: Question) -> Reported:

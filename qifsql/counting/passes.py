@@ -69,10 +69,11 @@ class Coded:
         return limits.of_secret or self.owners is not None
 
     def refused(self, limits: ClassLimits, sides: exp.Select) -> Plan:
-        """Return the plan of the parts of which a side breaks a limit (column ``part``).
+        """Return the plan of the parts that a cut may not halve: one half would break a limit.
 
-        ``sides`` puts people on sides (``refused_parts``). Limits are those on secrets, and with
-        ``owners`` also that on the number of different people.
+        The parts are its column ``part``; ``sides`` is the query that puts people into halves
+        (``refused_parts``). Limits are those on secrets, and with ``owners`` also that on the
+        number of different people.
         """
         if self.owners is not None:
             owners = self.owners
@@ -117,21 +118,21 @@ class Passes:
 
         In it, names are replaced: those in ``numbers`` by whole numbers, tables by the internal
         tables that ``tables`` names (else of the same name). ``shape`` chooses a form of the view.
-        ``by_tree`` is 1 for places of hierarchies.
         """
         places = range(1, self.coded.width + 1)
-        by_tree = [int(i in self.coded.trees) for i in places]
+        # 1 for each quasi-identifier that is cut along a hierarchy, 0 for others
+        fixed: dict[str, int | Sequence[int]] = {
+            "by_tree": [int(i in self.coded.trees) for i in places]
+        }
+        if not self.coded.stratum:
+            fixed["own_stratum"] = 1  # all records are in one part before any cut
         return splice(
             file if "/" in file else f"anonymise/{file}",
             places=places,
             secrets=self.coded.carried,
             columns=self.coded.person_column | self.coded.first_parts,
             tables={name: own_name(tables.get(name, name)) for name in (*self.names, *tables)},
-            numbers={
-                "by_tree": by_tree,
-                **({} if self.coded.stratum else {"own_stratum": 1}),
-                **(numbers or {}),
-            },
+            numbers=fixed | dict(numbers or {}),
             shape=shape,
         )
 
@@ -161,10 +162,10 @@ class Passes:
         /,
         **tables: str,
     ) -> int:
-        """Send a statement about the internal table ``name``; return the number of its rows.
+        """Send a statement that fills the internal table ``name``; return the number of its rows.
 
-        ``write`` makes the text from the plan of the view, the table and its catalog. The text is
-        kept, as the same statement is sent thousands of times.
+        ``write`` makes its text from the plan of the view ``file`` (see ``query``), the table and
+        its catalog. The text is kept, as the same statement is sent thousands of times.
         """
         key = (write, name, file, str(numbers), str(shape), *tables.items())
         if key not in self._texts:

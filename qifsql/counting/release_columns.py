@@ -151,12 +151,13 @@ def _truth(text: str, people: Catalog, secret: Attribute) -> Attribute:
 
 
 def _check_together(releases: Sequence[Release], raws: Sequence[Raw], secret: str) -> None:
-    """Refuse secrets of different types, and a column of the people that no release has."""
+    """Refuse a secret of different types in releases, and a raw column that no release has."""
     for release in releases[1:]:
         what = f"secret {quoted(secret)} of {release.title}"
         _check_same(release.secret, releases[0].secret, what)
+    in_releases = {column.raw.number for release in releases for column, _ in release.cells}
     for raw in raws:
-        if not any(g.raw.number == raw.number for r in releases for g, _ in r.cells):
+        if raw.number not in in_releases:
             raise ColumnError(
                 f"no release has a column {quoted(raw.name)}; where it has another name there, say "
                 f"so, as in 1:{raw.name}=NAME"
@@ -170,10 +171,10 @@ def _dataset(catalog: Catalog) -> Dataset:
 
 
 def tagged_names(texts: Sequence[str], last: int, schema: Schema) -> tuple[list[str], Tags]:
-    """Return the names of the people's quasi-identifiers, and their names in releases.
+    """Return the names of the people's quasi-identifiers, and their names in releases (tags).
 
-    The arguments are those of ``split_tags``. A column of the people that is only named with a tag
-    is a quasi-identifier, too.
+    See ``split_tags``. A column of the people that is named only with a tag, as ``2:age=AGE``, is a
+    quasi-identifier, too.
     """
     untagged, tags = split_tags(texts, last, schema, QID)
     bare_names = {(split_name(n) or (n,))[0] for n in untagged}  # age of ``age=EXPRESSION``

@@ -48,8 +48,8 @@ def make_dictionary(
 ) -> Spread:
     """Create the table ``dictionary_ATTRIBUTE``; return the spread of people over its values.
 
-    ``attribute`` is ``qid_1``, ``secret_1`` ...; a row is a value: ``value``, its number ``code``
-    from 0, ``people``. ``steps`` are those of the microdata, if the caller has made them.
+    ``attribute`` is ``qid_1``, ``secret_1`` ... A row of the table is a ``value``, with its number
+    ``code`` from 0 and its ``people``. ``steps``: those of the microdata, if already made.
     """
     tables = Tables(engine, "encoding", microdata.dataset.name)
     query = splice("sweep/dictionary", columns={"attribute": attribute})
@@ -57,11 +57,11 @@ def make_dictionary(
     name = f"dictionary_{attribute}"
     tables.make(name, plan, f"encoding {attribute}")
     spread = tables.rows(splice("sweep/spread", tables={"dictionary": own_name(name)}))
-    ((values, people, largest, together, missing),) = spread
+    ((values, people, most_frequent, together, missing),) = spread
     return Spread(  # sums are NULL if nobody is there
         values=values,
         people=people or 0,
-        most_frequent=largest or 0,
+        most_frequent=most_frequent or 0,
         together=int(together or 0),
         missing=missing,
     )
@@ -107,10 +107,10 @@ class Secret:
     missing: int = 0
 
     def readings(self, number: int, records: int, totals: str = "whole") -> tuple["Reading", ...]:
-        """Return the readings of secret ``number`` (from 1) of so many records, to be judged.
+        """Return the readings of secret ``number`` (from 1) on which l and t are judged.
 
-        A missing value protects nobody: where some records miss it, limits are judged again among
-        those that report it. ``totals``: the name of the tables of distributions, less the number.
+        A missing value protects nobody: where some of the ``records`` miss it, limits are judged
+        again among those that report it. Secret 1 is distributed as in the table ``totals_1``.
         """
         column, table = f"secrets_{number}", f"{totals}_{number}"
         of_all = Reading(column, table, records, self.values, self.before)
@@ -248,17 +248,21 @@ def _places_of_tree(tables: Tables, qid: Attribute, dictionary: exp.Table, tree:
 
 
 def make_secrets(engine: Engine, microdata: Microdata) -> list[Secret]:
-    """Create the tables ``whole_1 ..``: code, people, people ``upto`` it; return the secrets."""
+    """Return the secrets; create a table ``whole_1 ..`` for each: how all people are distributed.
+
+    Its row is a value: its ``code``, the ``people`` with it, and those ``upto`` it (running total).
+    """
     secrets = []
     tables = Tables(engine, "counting secrets", microdata.dataset.name)
     for j, secret in enumerate(microdata.secrets, 1):
         spread = make_dictionary(engine, microdata, f"secret_{j}")
         table = {"dictionary": own_name(f"dictionary_secret_{j}")}
         tables.make(f"whole_{j}", splice("anonymise/whole", tables=table))
-        # The sum of the running totals, and the people with the value of the largest code.
+        # The sum of the running totals, and the people with the last value, which is the missing
+        # one if there is one.
         sums = exp.select("sum(upto)", "arg_max(people, code)").from_(own_table(f"whole_{j}"))
-        ((before, last),) = tables.rows(sums)
-        missing = int(last) if spread.missing else 0  # the missing value is the last
+        ((before, people_of_last),) = tables.rows(sums)
+        missing = int(people_of_last) if spread.missing else 0
         secrets.append(Secret(secret, spread.values, before=int(before or 0), missing=missing))
     return secrets
 
@@ -266,8 +270,9 @@ def make_secrets(engine: Engine, microdata: Microdata) -> list[Secret]:
 def code_records(engine: Engine, microdata: Microdata, secrets: Sequence[Secret] = ()) -> None:
     """Create the table ``coded``, a row per record: its position, ``place_1 ..``, ``secrets_1 ..``.
 
-    The last are the codes of the secrets. If people have several records, the number of the person
-    follows, and for each secret those of her multisets of all and of reported values (``Owners``).
+    ``secrets_j`` is the code of secret j. If people have several records, further such columns have
+    the number of the person and, for each secret, the numbers of her multisets of values: of all
+    records, and of those that report the secret.
     """
     plan = coding_plan(microdata, secrets)
     engine.keep("coded", plan, "coding records", microdata.dataset.name, catalog=LOADED)
@@ -322,11 +327,12 @@ def _codes_query(microdata: Microdata, places_of: Callable[[int], str]) -> exp.S
 
 
 def count_owners(engine: Engine, name: str, secrets: Sequence[Secret]) -> Owners:
-    """Create the tables ``whole_people_1 ..``, distributions of people; return the people.
+    """Return the people behind the records, and the readings of their secrets, for limits l and t.
 
-    ``name`` is that of the dataset, for messages. The columns ``secrets_1 ..`` of ``coded`` are the
-    secrets, the person, and then two for each secret: the numbers of her multisets of values, of
-    all her records and of those that report the secret.
+    For each reading, a table ``whole_people_n`` is created: how all people are distributed over
+    column ``secrets_n`` of ``coded``. First of these columns are the secrets, then the person, then
+    two for each secret: the multiset of her values in all her records, and in those that report
+    it. ``name``: of the dataset, for messages.
     """
     tables, person = Tables(engine, "counting people", name), len(secrets) + 1
     readings: list[Reading] = []
@@ -347,7 +353,8 @@ def count_owners(engine: Engine, name: str, secrets: Sequence[Secret]) -> Owners
 def _reading_of_people(tables: Tables, number: int, person: int) -> tuple[Reading, int]:
     """Return the reading of column ``number`` of ``coded``, and the people with its last value.
 
-    ``person`` is the number of the column of the person, whose records count once per value.
+    Creates the table of its distribution. ``person`` is the number of the column of the person, who
+    counts once for each of her values, however many of her records have it.
     """
     column, table = f"secrets_{number}", f"whole_people_{number}"
     counts = make_step(

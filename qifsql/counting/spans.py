@@ -29,6 +29,7 @@ from qifsql.data.types import family
 from qifsql.engine.tables import Tables
 from qifsql.errors import ColumnError, quoted
 from qifsql.query.plan import Plan
+from qifsql.query.shapes import Shape
 from qifsql.query.splice import make_step, splice
 
 LABELS = "a column whose cells are labels needs its hierarchy (--hierarchy COLUMN=FILE)"
@@ -151,11 +152,12 @@ def make_spans(
     may_be_lost: bool = False,
     nearest: bool = False,
 ) -> None:
-    """Create the tables of spans and members of a column (``Generalised.names``).
+    """Create the tables (``Generalised.names``) of the raw values in the cells of a column.
 
-    ``cells`` is the query of its cells (column ``cell``). ``may_be_lost``: a usual word for a
-    missing value may stand where values are numbers or dates; it contains none of them.
-    ``nearest``: create the table of distances, too.
+    Raw values are numbered in their order (places). ``members`` pairs a cell with each value that
+    it lists, ``spans`` has the first and last place of each cell. ``cells`` is the query of the
+    cells (column ``cell``). ``may_be_lost``: a usual word for a missing value may stand where
+    values are numbers or dates; it contains none of them. ``nearest``: also create ``distances``.
     """
     names = column.names
     mode, values = _reading_mode(column)
@@ -181,10 +183,11 @@ def make_spans(
 
 
 def _may_be_no_text(column: Generalised, *, generalised: bool) -> bool:
-    """Return whether a column of text is refused where people have numbers or dates.
+    """Return whether to refuse a column of text, as people's values are numbers or dates.
 
-    Its cells may be ``generalised`` ones, unless they are said to be values (``plain``). Values
-    may be text in CSV, which is not ``typed``, and where they read as numbers.
+    ``generalised`` cells, such as "20-29", have to be text; they are refused only where the user
+    says that cells are values (``plain``). Values may be text in a file without types (CSV), or if
+    they read as numbers.
     """
     if generalised:
         return column.plain
@@ -192,9 +195,10 @@ def _may_be_no_text(column: Generalised, *, generalised: bool) -> bool:
 
 
 def _make_distances(tables: Tables, column: Generalised, values: Domain) -> None:
-    """Create the table of squared distances of the people's values from cells, in one row.
+    """Create the table of squared distances of people's values from the cells of a column.
 
-    Values of an ordered domain are numbers. Raises ColumnError if there are too many distances.
+    It has one row, with a list of all distances. Values of an ordered domain are numbers; others
+    are at 0 in a cell and at the range outside. ColumnError if there are too many distances.
     """
     names = column.names
     distances = tables.count(names["places"]) * tables.count(names["cells"])
@@ -388,10 +392,12 @@ def _may_be_nodes(column: Generalised) -> bool:
 
 
 def count_rows(tables: Tables, columns: Sequence[Generalised], classes: str) -> int:
-    """Return how many rows the table ``classes`` would have with a row per place of the columns."""
+    """Return how many rows the table ``classes`` has if the cells of ``columns`` are written out.
+
+    A class then has a row for each combination of values (places) that these cells contain.
+    """
     names = {f"spans_{c.raw.number}": c.names["spans"] for c in columns}
-    numbers = [c.raw.number for c in columns]
-    ((boxes,),) = tables.rows(
-        splice("cells/width", tables=names | {"classes": classes}, shape={"along": numbers})
-    )
-    return int(boxes)
+    shape: dict[str, Shape] = {"along": [c.raw.number for c in columns]}
+    query = splice("cells/width", tables=names | {"classes": classes}, shape=shape)
+    ((rows,),) = tables.rows(query)
+    return int(rows)

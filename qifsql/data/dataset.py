@@ -144,6 +144,7 @@ class Schema:
         return matches[0] if matches else None
 
     def __getitem__(self, name: str) -> Column:
+        """Return the column of a name, as ``find``; ColumnError, with a hint, if there is none."""
         column = self.find(name)
         if column is None and name in self.left_out:
             raise ColumnError(

@@ -35,7 +35,7 @@ def arrow_table(source: Any, table: str = "") -> tuple[Any, tuple[str, ...]]:
 
     Columns by name, records in a list and arrays with names become a data frame first.
 
-    The second part names the columns that are left out, because their values have several types.
+    The tuple names the columns that are left out, because their values have several types.
 
     Args:
         source: Any object with ``__arrow_c_stream__`` that yields a table (Polars, pandas, PyArrow,

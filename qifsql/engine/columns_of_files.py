@@ -227,7 +227,7 @@ def read_collection(
 ) -> tuple[Collection, Schema]:
     """Return the collection with its keys looked up, and the columns of all its datasets."""
     datasets, schemas, keys = [], [], []
-    for member, key in zip_longest(collection.datasets, collection.keys):  # keys may be absent
+    for member, key in zip_longest(collection.datasets, collection.keys):  # None without a key
         dataset = find_table(engine, member) if member.format == "duckdb" else member
         dataset, schema = read_columns(engine, dataset, mentions)
         datasets.append(dataset)

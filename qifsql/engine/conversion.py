@@ -76,10 +76,13 @@ def convert(engine: Engine, dataset: Dataset) -> str:
 def _exact_columns(
     engine: Engine, dataset: Dataset, rows: exp.Table, mixed: Sequence[str], long: set[str]
 ) -> Iterator[exp.Expr]:
-    """Yield the columns of the view: whole numbers as such, those of ``mixed`` as text."""
+    """Yield the columns of the view: floats of whole numbers as such, ``mixed`` ones as text.
+
+    DatasetError if a mixed column has a number and a text that are equal once both are texts.
+    """
     columns = engine.describe(rows, dataset.name)
     floating = [n for n, type_ in columns if type_ == "DOUBLE" and dataset.format in FLOATING_ONLY]
-    integral = _passing(engine, dataset, rows, floating, ARE_INTEGERS)
+    whole_numbers = _passing(engine, dataset, rows, floating, ARE_INTEGERS)
     distinct = _passing(engine, dataset, rows, mixed, ARE_DISTINCT)
     if merged := [quoted(name) for name in mixed if name not in distinct]:
         raise DatasetError(
@@ -87,7 +90,7 @@ def _exact_columns(
             "in the same way, such as 1; give the column one type"
         )
     exact = {name: "TIME" for name, type_ in columns if type_ == "TIME_NS"}  # as in other files
-    exact |= dict.fromkeys(integral, "BIGINT") | dict.fromkeys(long, "HUGEINT")
+    exact |= dict.fromkeys(whole_numbers, "BIGINT") | dict.fromkeys(long, "HUGEINT")
     for name, _ in columns:
         column = exp.column(identifier(name))
         if name in exact:

@@ -162,12 +162,12 @@ def _loses_digits(engine: Engine, dataset: Dataset, name: str, type_: str) -> bo
     """Return whether a column would lose digits in its type (see ``_find_merged``)."""
     may_be_rounded = _filled(ROUNDED.get(type_, "FALSE"), name, type_, dataset)
     is_long = _filled(LONG if type_ == "DOUBLE" else "FALSE", name, type_, dataset)
-    words = {
+    placeholders = {
         "rows": relation(replace(dataset, all_varchar=True, wave=None)),
         "rounded": exp.func("coalesce", may_be_rounded, FALSE),
         "long": exp.func("coalesce", is_long, FALSE),
     }
-    groups = _filled(GROUPS_OF_LONG, name, type_, dataset, words)
+    groups = _filled(GROUPS_OF_LONG, name, type_, dataset, placeholders)
     query = exp.select(LOST).from_(exp.Subquery(this=groups))
     ((is_lost,),) = engine.query(query, dataset.name)
     return bool(is_lost)

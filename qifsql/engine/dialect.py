@@ -146,10 +146,10 @@ def _is_of_sorted_values(node: exp.ArrayAgg | exp.ArraySort) -> bool:
 
 
 def _note_types(select: exp.Select, describe: Describe) -> None:
-    """Write the types of operands into the nodes of a SELECT whose translation depends on them.
+    """Write the types of operands into ``meta`` of those nodes whose translation depends on them.
 
-    DuckDB is asked for the types of columns of the grouped SELECT, then for those of its rows
-    before they are grouped, such as arguments of aggregates. A type is "" if it is not found.
+    DuckDB is asked twice: for operands that exist after GROUP BY, then for the others, such as
+    arguments of aggregates, which exist before it. A type is "" if it is not found.
     """
     nodes = [
         node

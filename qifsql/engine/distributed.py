@@ -320,16 +320,16 @@ class Spark:
     def _plan_here(
         self, plan: Plan, what: str, where: str, *, lasting: bool = False
     ) -> Iterator[Plan | None]:
-        """Yield the plan for DuckDB here if the result is computed here, None if on Spark.
+        """Yield the plan for DuckDB on this machine; None if Spark is to compute the result.
 
-        DuckDB here computes plans over small tables, and results that Spark cannot. Spark then
-        computes first the steps that DuckDB reads, as far as it can; their tables are dropped at
-        the end. ``lasting``: the rows are kept.
+        DuckDB here computes plans over small tables, and results that Spark cannot compute. For
+        these, Spark first computes the steps that DuckDB reads, as far as it can, into tables that
+        are dropped at the end. ``lasting``: the rows of the plan will be kept.
         """
-        names = {step.name for step in plan.steps}
+        step_names = {step.name for step in plan.steps}
         queries = [*(step.query for step in plan.steps), plan.result]
         tables = [table for query in queries for table in query.find_all(exp.Table)]
-        if not any(self._is_large(t) for t in tables if t.db or t.name not in names):
+        if not any(self._is_large(t) for t in tables if t.db or t.name not in step_names):
             yield plan  # all its tables are small
             return
         placed = self._placing.placed(plan, where, lasting=lasting)
@@ -339,7 +339,7 @@ class Spark:
             return
         needed = needed_steps(plan)
         local_plan = Plan(tuple(step for step in placed.local if step.name in needed), plan.result)
-        from_spark = self._steps_from_spark(local_plan, placed, names, where)
+        from_spark = self._steps_from_spark(local_plan, placed, step_names, where)
         computed = {step: self._compute(step, plan, placed, what, where) for step in from_spark}
         # the steps of Spark become steps that read their tables
         reading = (Step(n, "", _read_plan(LOADED, table).result) for n, table in computed.items())

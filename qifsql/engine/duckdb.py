@@ -152,7 +152,7 @@ class DuckDB:
             check_gzip(path)
         elif format_ == "parquet":
             first = self.query(chunks_query(path, first=True), path)
-            if check_pages(path, first):
+            if check_pages(path, first):  # a file without checksums has none in its first chunks
                 check_pages(path, self.query(chunks_query(path, first=False), path))
         CHECKED.add((path, self._inputs[path]))
 

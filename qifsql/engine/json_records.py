@@ -56,15 +56,15 @@ def query(engine: Engine, dataset: Dataset) -> tuple[exp.Select, set[str]]:
     distinct = _passing(engine, dataset, times, ARE_DISTINCT)  # no two texts are one time
     short = _passing(engine, dataset, floats, ARE_SHORT)  # no whole number of 16 digits and more
     long_numbers = [(name, type_) for name, type_ in floats if name not in short]
-    integral = _passing(engine, dataset, long_numbers, ARE_INTEGERS)
-    inexact = {name for name, type_ in floats} - short - integral  # as DOUBLE; they stay text
+    long_integers = _passing(engine, dataset, long_numbers, ARE_INTEGERS)
+    inexact = {name for name, _ in floats} - short - long_integers  # as DOUBLE; they stay text
     read_types: list[tuple[str, str]] = []  # by column, before they are cast
     selected: list[exp.Expr] = []
     for name, type_ in columns:
         column: exp.Expr = exp.column(identifier(name))
         # text for times, and for what Parquet does not have
         read_type = type_.replace(NOTHING, "VARCHAR").replace("HUGEINT", "VARCHAR")
-        if name in integral or type_ in (*TIMES, "UUID"):
+        if name in long_integers or type_ in (*TIMES, "UUID"):
             read_type = "VARCHAR"
         elif name in inexact:
             read_type = "JSON"
@@ -74,8 +74,8 @@ def query(engine: Engine, dataset: Dataset) -> tuple[exp.Select, set[str]]:
             column = exp.cast(column, "VARCHAR")
         read_types.append((name, read_type))
         selected.append(exp.alias_(column, identifier(name)))
-    long = integral | {name for name, type_ in columns if type_ == "HUGEINT"}
-    return exp.select(*selected).from_(_rows(dataset, read_types)), long
+    huge = long_integers | {name for name, type_ in columns if type_ == "HUGEINT"}
+    return exp.select(*selected).from_(_rows(dataset, read_types)), huge
 
 
 def _check_end(file: str, path: str) -> None:

@@ -35,16 +35,16 @@ ARE_YEAR_FIRST = f"coalesce(bool_and(regexp_full_match(field, '{YEAR_FIRST}')), 
 def resolve(
     engine: Engine, dataset: Dataset, names: Sequence[str], columns: Sequence[tuple[str, str]]
 ) -> Dataset:
-    """Return a dataset in which the user's words for missing values are NULL.
+    """Return the dataset with ``missing``: per column, its type and the values to read as NULL.
 
-    ``names`` are the names in the file of its ``columns``, each with the engine's name and type.
-    A column of text in CSV gets the type that its other fields have. ColumnError if a word is of a
-    column that is not there.
+    These are the user's words (``dataset.na``), for one column or for all. ``names`` are the names
+    in the file of its ``columns``, each of which is the engine's name and type. Texts of CSV get
+    the type that their other fields have. ColumnError if a word is for a column that is not there.
     """
     listed = [Column(n, source, type_) for n, (source, type_) in zip(names, columns, strict=True)]
     schema = Schema(dataset.name, tuple(listed))
     by_name = words(dataset.na)
-    shared = by_name.pop("", ())  # the words of no column are of all
+    shared = by_name.pop("", ())  # words without the name of a column are for all columns
     by_source = {schema[name].source_name: texts for name, texts in by_name.items()}
     words_of = {s: tuple(dict.fromkeys((*shared, *by_source.get(s, ())))) for s, _ in columns}
     dates = _dates(engine, dataset, schema, words_of) if dataset.date_order else {}

@@ -89,9 +89,10 @@ class Placing:
     def _translated(
         self, query: exp.Query, names: set[str], where: str, *, lasting: bool
     ) -> exp.Query:
-        """Return a query of a plan for Spark, which reads views in place of files and tables.
+        """Return a query of a plan in Spark's SQL, which reads views in place of files and tables.
 
-        ``names`` are those of the steps. ``lasting``: its rows are computed once and kept.
+        ``names`` are those of the steps. ``lasting``: its rows are computed once and kept. Raises
+        Unlike if a part of it has no translation with the same numbers.
         """
         has_users_expressions = any(self.is_source(t) for t in query.find_all(exp.Table))
         copy = query.copy()
@@ -123,7 +124,8 @@ class Placing:
 
         A SELECT that reads one file and groups or joins nothing gets the order of the file. Others
         get an arbitrary one if the rows are computed once (``lasting``), else none: such a step
-        stays in DuckDB. ``replaced`` are the files by their views; a new view is added.
+        stays in DuckDB. ``replaced`` are the files by their views; to it is added the view of a
+        file with the places of its records.
         """
         windows = [w for w in select.find_all(exp.Window) if w.parent_select is select]
         unordered = [w for w in windows if rewrites.is_unordered(w)]
@@ -144,7 +146,10 @@ class Placing:
     def text(
         self, plan: Plan, where: str, *, lasting: bool = False, pretty: bool = False
     ) -> tuple[str, Sequence[tuple[str, str]]]:
-        """Return the text of a plan for Spark, and DuckDB's names and types of its columns."""
+        """Return the text of a plan for Spark, and DuckDB's names and types of its columns.
+
+        Uses, and forgets, what the engine has just placed (``last``) if that is the same plan.
+        """
         last_plan, placed = self.last or (None, None)
         if placed is None or last_plan is not plan:
             placed = self.placed(plan, where, lasting=lasting)

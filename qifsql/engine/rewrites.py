@@ -134,7 +134,7 @@ def rewritten(node: exp.Expr) -> exp.Expr:
 
 
 def _family(type_: str) -> str:
-    """Return the family of a type: whole, large, float, double, decimal, or its name."""
+    """Return the family of a type: whole, large, decimal, text, or else its own name, as double."""
     if type_ in SMALL_INTEGERS:
         return "whole"
     if type_ in LARGE:
@@ -218,7 +218,11 @@ def _is_cast_to_bigint(node: exp.Expr) -> bool:
 
 
 def _division(node: exp.Expr) -> exp.Expr:
-    """Divide doubles: Spark would divide decimals, and refuse a zero that gives infinity."""
+    """Return Spark's division of two doubles, as DuckDB divides; raise Unlike for other types.
+
+    Spark alone would divide decimals, and refuse to divide by the zeros that DuckDB allows: a
+    division that may meet one (``FREE``) becomes a CASE.
+    """
     left_type, right_type = _types(node)
     if "float" in (_family(left_type), _family(right_type)):
         raise Unlike("a division of FLOAT")
@@ -226,9 +230,9 @@ def _division(node: exp.Expr) -> exp.Expr:
     if _family(left_type) not in numbers or _family(right_type) not in numbers:
         raise Unlike(f"a division of {left_type} by {right_type}")
     divisor = node.expression
-    is_safe = not node.meta[FREE] or (divisor.is_number and float(divisor.name) != 0)
-    words = {"a": _spark_cast(node.this, "DOUBLE"), "b": _spark_cast(divisor, "DOUBLE")}
-    return filled("a / b" if is_safe else FREE_DIVISION, words, SPARK)
+    never_by_zero = not node.meta[FREE] or (divisor.is_number and float(divisor.name) != 0)
+    operands = {"a": _spark_cast(node.this, "DOUBLE"), "b": _spark_cast(divisor, "DOUBLE")}
+    return filled("a / b" if never_by_zero else FREE_DIVISION, operands, SPARK)
 
 
 def _whole_division(node: exp.Expr) -> exp.Expr:
@@ -339,7 +343,7 @@ def _function(node: exp.Expr) -> exp.Expr:
 
 
 def _unnested(node: exp.Expr) -> exp.Expr:
-    """Refuse the values of a list as rows, but as a whole column of a SELECT."""
+    """Return an unnest as it is; raise Unlike unless it is a whole column of a SELECT."""
     column = node.parent if isinstance(node.parent, exp.Alias) else node
     is_column = column.arg_key == "expressions" and isinstance(column.parent, exp.Select)
     (before,) = _types(node)

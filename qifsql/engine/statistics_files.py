@@ -162,10 +162,10 @@ def write_release(
 def _labels_of_cells(
     by_value: Mapping[Any, object], cells: pl.Series, *, of_texts: bool
 ) -> dict[Any, str]:
-    """Return the labels of the cells of a column of a release; of texts only if asked.
+    """Return the labels of the cells of a column of a release, out of those ``by_value``.
 
-    A text has the label of a value if all of it is that value. Those that begin or end as sets and
-    suppressed cells do are left out.
+    ``of_texts``: the format labels texts. A text gets the label of the value that it is, and
+    generalised cells get none: a set ``{...}``, a prefix ``12*`` or ``*``.
     """
     if cells.dtype.is_numeric():
         return {n: str(label) for n, label in by_value.items() if isinstance(n, int | float)}

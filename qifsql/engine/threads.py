@@ -25,7 +25,7 @@ class _Job:
         self._call = call
         self._trouble = trouble
         self._stopped = stopped
-        self._owner: dict[str, str] = {}  # setdefault is atomic, and can be repeated
+        self._owner: dict[str, str] = {}  # "owner": who has the job (see ``run``), once decided
 
     def run(self) -> None:
         """Make the call, unless the job was withdrawn or another call failed.

@@ -109,9 +109,10 @@ def at_thresholds(
 
 
 def by_percent(claims: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """Return the claims of a curve at whole percents of certainty, at which others are named.
+    """Return the claims of a curve at whole percents of certainty, in place of all thresholds.
 
-    The ``threshold`` is the percent, so that no chance of some block is told.
+    A row stands for claims that are at least as certain as its ``threshold``, rounded down to a
+    percent: the exact one would be the chance of some block.
     """
     chance = pl.col("threshold")
     # A product with 100 may seem to be smaller, so that the next percent is reached. polars divides

@@ -44,9 +44,10 @@ class Profile:
 
     @classmethod
     def of_counts(cls, frame: pl.DataFrame) -> "Profile":
-        """Build a profile from ``size, mode, values, blocks`` of the view ``profile``.
+        """Build a profile from the view ``profile``, where everybody weighs 1.
 
-        Everybody weighs 1. ``usual`` may be there, too.
+        A row of it is the ``blocks`` of one ``size``, of which the most frequent value (``mode``)
+        and the number of ``values`` are the same. The column ``usual`` may be there, too.
         """
         size, mode, blocks = (frame[name] for name in ("size", "mode", "blocks"))
         columns = {

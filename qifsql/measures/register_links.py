@@ -69,7 +69,8 @@ def _risks(
 ) -> dict[str, Any]:
     """Return k-map, delta-presence, and the risks of three adversaries; None without blocks.
 
-    ``expected`` is the number of right links to expect, ``records`` that of the release.
+    ``in_release`` and ``in_register`` are the blocks with records in that file. ``expected`` is the
+    number of right links to expect, ``records`` that of the release.
     """
     presence = [min(1.0, k.released / k.registered) for k in in_register]
     k = min((k.released for k in in_release), default=None)

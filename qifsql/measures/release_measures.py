@@ -195,10 +195,11 @@ def overlap(counts: Overlap) -> Iterator[Measure]:
 
 
 def disclosure(counts: Disclosure) -> Iterator[Measure]:
-    """Yield Dorig, DiS, DiSCO and DiSDiO, shares of people, and two ratios of them.
+    """Yield shares of people whose block has one value of the secret, so that it is certain.
 
-    TCAP is the share of those who look like a record of the release, and ``right_when_certain`` of
-    those about whom it is certain; NULL if there is nobody.
+    Of all people: in the original (Dorig), in the release (DiS), there rightly (DiSCO), and in both
+    files (DiSDiO). Those of DiSCO, of people who look like a record of the release (TCAP), and of
+    those of DiS (``right_when_certain``); NULL if there is nobody.
     """
     yield _share("Dorig", counts.certain_original, counts.people)
     yield _share("DiS", counts.certain, counts.people)

@@ -206,7 +206,10 @@ def snb(sample: Sizes) -> Uniques:
 
 
 def _gap(sample: Sizes, classes: float, rest: float) -> float:
-    """Compute the log of expected over observed uniques; ``classes``: blocks, rest: 1 - beta."""
+    """Compute the log of expected over observed uniques of the sample (``snb``).
+
+    ``classes`` is the number of blocks of the population, ``rest`` is 1 - beta.
+    """
     alpha, share = _shape(sample, rest), float(sample.fraction)
     unseen = rest * (1 - share)
     return (

@@ -131,7 +131,10 @@ def sure_of(row: Mapping[str, Any], tables: Tables) -> list[str]:
 
 
 def _sure_sentences(row: Mapping[str, Any], detail: pl.DataFrame) -> list[str]:
-    """Return the claims of a row at the greatest asked threshold at which somebody is named."""
+    """Return the claims of a row at the greatest threshold asked for at which somebody is named.
+
+    The line ``greatest`` is left out: its threshold, of the greatest loss, was not asked for.
+    """
     lines = detail.filter(of_reported=bool(row.get("of_reported")), greatest=False)
     named = lines.filter(pl.col("claims") > 0)
     if lines.is_empty():

@@ -129,7 +129,7 @@ def _without_numbers(rows: pl.DataFrame, exceptions: tuple[str, ...], name: str)
 
 
 def _summed(rows: pl.DataFrame, minimum: int) -> pl.DataFrame:
-    """Return one line for the groups of each question: how many they are, and their sums.
+    """Return one line per question for all its groups in ``rows``: their number, and their sums.
 
     Sums are shown only of two groups or more that have the ``minimum`` of people together.
     """
@@ -137,7 +137,7 @@ def _summed(rows: pl.DataFrame, minimum: int) -> pl.DataFrame:
     lines = []
     for _, part in rows.group_by(ids, maintain_order=True):
         name = counted("other groups ({n} group)", "other groups ({n} groups)", part.height)
-        line = _without_numbers(part.tail(1), (), name)
+        line = _without_numbers(part.tail(1), (), name)  # the last group's, as the line is theirs
         if part[size_column(part) or "individuals"].sum() >= minimum and part.height > 1:
             summed = [c for c in SUMMED_COLUMNS if c in part.columns and not part[c].null_count()]
             line = line.with_columns(pl.lit(part[c].sum(), part.schema[c]).alias(c) for c in summed)

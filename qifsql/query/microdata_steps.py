@@ -67,10 +67,11 @@ def steps(microdata: Microdata, *, key: bool = False) -> list[Step]:
 def _people_by_values(
     qids: int, secrets: int, reported: bool, knows_all: bool, housed: bool
 ) -> Sequence[Step]:
-    """Return the steps that make individuals of records, with lists of values.
+    """Return the steps that make individuals of ``records``, for so many ``qids`` and ``secrets``.
 
     ``knows_all``: an individual is a person with the multiset of her records; else it is each
-    different record of a person, who is in the step ``persons``.
+    different record of a person, who is in the step ``persons``. ``reported``: also her multisets
+    without missing secrets; ``housed``: also her household.
     """
     of_secrets: Mapping[str, int] = {"secrets": secrets, "reported": reported}
     if knows_all:
@@ -126,10 +127,10 @@ def _people_by_numbers(qids: int, secrets: int, reported: bool, knows_all: bool)
 
 
 def sizes_by_kinds(microdata: Microdata) -> list[Step]:
-    """Return the steps of sizes of blocks that read the table ``KNOWN_KINDS``.
+    """Return the steps of sizes of blocks for re-identification, read from ``KNOWN_KINDS``.
 
-    They stand for the views that would count the blocks of re-identification (secret 0). The table
-    holds the blocks of equal records, and counts people with one record for both readings.
+    That table has already counted the people of each block, if one record is known and if all are.
+    The steps have the names of the views that would count the blocks again.
     """
     if microdata.known_records == "all":
         return [

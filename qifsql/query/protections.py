@@ -70,11 +70,11 @@ class Protection:
         return (0 if self.variant else 1), self.number - 1
 
     def lower(self, published: exp.Expr) -> exp.Expr:
-        """Return the least count behind a published one."""
+        """Return the least count that may be published as ``published``."""
         if self.kind not in ("round", "noise"):
             return published
-        # A count rounded half up may have been lower by half the number; all others as in
-        # ``upper``.
+        # Rounded half up, a count rises by half the base at most; otherwise it can rise as far as
+        # it can fall (``upper``).
         half_up = self.kind == "round" and not self.variant
         down = self.number // 2 if half_up else self.unlisted
         return exp.func("greatest", number(0), exp.Sub(this=published, expression=number(down)))

@@ -170,13 +170,14 @@ def _family_of_places(places: Iterable[int], numbers: Numbers) -> _Family:
 
 
 def _repeat_conditions(query: exp.Select, families: Mapping[str, _Family]) -> None:
-    """Repeat conditions in ``each(...)`` and comparisons of ``qid`` in joins, joined by AND.
+    """Repeat, for all columns, conditions in ``each(...)`` and comparisons of ``qid`` in joins.
 
-    The query is changed; ``families`` are those of the placeholders in it, by their names.
+    The copies are joined by AND. The query is changed; ``families`` are those of the placeholders
+    in it, by their names.
     """
     places = next((families[name] for name in PLACES if name in families), None)
-    for node in list(query.find_all(exp.Anonymous)) if places else ():
-        if node.name.casefold() == "each" and places:
+    for node in list(query.find_all(exp.Anonymous)):
+        if places and node.name.casefold() == "each":
             together = _conjunction(node.expressions[0], places)
             node.replace(exp.paren(together) if places.copies else together)
     for equal in list(query.find_all(exp.NullSafeEQ)) if "qid" in families else ():
@@ -236,8 +237,11 @@ def _repeated_items(
 
 
 def _placeholder(holder: exp.Expr, item: exp.Expr, families: Mapping[str, _Family]) -> str | None:
-    """Return the placeholder, such as ``qid``, that repeats an item of a list, None without one."""
-    if _is_qid(item.this if isinstance(item, exp.Ordered) else item):  # not in a list or in USING
+    """Return the placeholder for whose columns an item of a list is repeated; None if for none.
+
+    ``[qid]`` and ``USING (qid)`` are not repeated item by item: other functions fill these.
+    """
+    if _is_qid(item.this if isinstance(item, exp.Ordered) else item):
         return "qid" if not isinstance(holder, exp.Array | exp.Join) else None
     # An item of SELECT is repeated if the column that it makes has the name of a placeholder, any
     # other item if a placeholder is in it.

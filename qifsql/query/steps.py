@@ -189,14 +189,17 @@ class Steps:
         return [*steps, known_kinds, *microdata_steps.sizes_by_kinds(microdata)]
 
     def _add_individuals(self, name: str = "microdata") -> bool:
-        """Add the generated step of this name and those it reads; return whether there is one."""
-        names, steps = {name}, list[Step]()
+        """Add a step of the microdata and those it reads; return whether there is one of this name.
+
+        A step that is kept as a table is only read.
+        """
+        needed, steps = {name}, list[Step]()
         for step in reversed(self._generated):  # a step reads only earlier ones
-            if step.name in names and step.name in self.catalogs:  # it is kept as a table
+            if step.name in needed and step.name in self.catalogs:
                 steps.append(_read_table(step.name, self.catalogs[step.name]))
-            elif step.name in names:
+            elif step.name in needed:
                 steps.append(step)
-                names |= {table.name for table in step.query.find_all(exp.Table) if not table.db}
+                needed |= {table.name for table in step.query.find_all(exp.Table) if not table.db}
         for step in reversed(steps):
             self.push(step)
         return bool(steps)
@@ -239,8 +242,8 @@ class Steps:
     def _view(self, name: str, about: About) -> str:
         """Return the view of ``sql/`` that defines the step ``name`` for a subject.
 
-        A step may have forms for the owner (secret 0), for secrets that are counted by tallies, and
-        for kinds of gain functions.
+        Most views have the name of the step. Some steps have other views for some questions (the
+        owner, secret 0; secrets counted by tallies; gain functions) or kinds of microdata.
         """
         if name == "people_unreported" and not self.attack.microdata.numbered:
             return "people_unreported_in_values"
@@ -342,10 +345,15 @@ def _spliced(
     tallies: tuple[Tally, ...],
     positions: tuple[int, int] | None,
 ) -> Step:
-    """Return the step of a view, filled; attacks of the same form share it, and its text."""
+    """Return the step of a view, with its placeholders filled; equal arguments share one step.
+
+    ``tallies`` are the values of secrets that the view counts, and ``positions`` the first and the
+    last one that belong to ``secret``.
+    """
     places: Parameters = {}
     if positions is not None:
-        places = dict(zip(("first_tally", "last_tally"), map(number, positions), strict=True))
+        first, last = positions
+        places = {"first_tally": number(first), "last_tally": number(last)}
     query = splice(
         template,
         width=width,
@@ -358,9 +366,10 @@ def _spliced(
 
 
 def _with_everyone(table: str, reader: str, about: About) -> tuple[str, About]:
-    """Return the step, and its subject, that ``reader`` reads if everyone is one more block.
+    """Return the step, and its subject, that view ``reader`` reads in place of ``table``.
 
-    Whoever has a suppressed record may be anybody: the block of these people is all people.
+    With suppressed records, everyone is one more block: that of the people who have such a record,
+    as they may be anybody.
     """
     if table == "microdata" and reader in OF_EVERYBODY:
         return table, replace(about, prior=True)  # all people, suppressed or not
@@ -376,10 +385,11 @@ def _numbered_name(name: str, about: About) -> str:
     if name in (*SHARED, "microdata", PERSONS):  # the same for all subjects
         return name
     gain = f"_{about.gain}" if about.gain and name in PER_GAIN else ""
-    prior = "prior_" if about.prior and name not in OF_THE_QUESTION else ""
-    says_reported = name in OF_REPORTED.values()
-    is_marked = about.reported and not says_reported and name not in OF_THE_QUESTION
-    return f"{prior}{'reported_' if is_marked else ''}{name}_{about.secret}{gain}"
+    prior = reported = ""
+    if name not in OF_THE_QUESTION:
+        prior = "prior_" if about.prior else ""
+        reported = "reported_" if about.reported and name not in OF_REPORTED.values() else ""
+    return f"{prior}{reported}{name}_{about.secret}{gain}"
 
 
 def _read_table(name: str, catalog: str) -> Step:

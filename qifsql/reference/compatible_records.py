@@ -43,11 +43,12 @@ def find_people(
     owners: Sequence[Hashable],
     secrets: Sequence[Hashable],
 ) -> dict[str, Any]:
-    """Return what people with several records find from one: those who have one like it (M200).
+    """Return what is found with one record of a person who may have several (M200).
 
+    Candidates are the people who have a record in the release whose cells contain its values.
     ``persons`` names the person of each record in ``people``, ``owners`` that of each record of the
-    release. Records without a name (None) are of different people whom nothing identifies. The
-    secret of a person is the multiset of the secrets of her records in the release.
+    release; None is a different, unknown person each time. The secret of a person is the multiset
+    of the secrets of her records in the release. For the result see ``find``.
     """
     named = [("alone", i) if name is None else ("named", name) for i, name in enumerate(owners)]
     values: dict[Hashable, Counter[Hashable]] = {}

@@ -141,14 +141,14 @@ class Knowledge:
             yield tuple(k for k, _ in parts), math.prod(p for _, p in parts)
 
     def crowds(self, *, owner: bool) -> dict[Key, Crowd]:
-        """Return the people who may be meant by each thing that may be known.
+        """Return the people who may be meant, by what the adversary may know (a notion).
 
-        ``owner``: the secret is the record. Of people alike only the heaviest is then a guess, as
-        the others are never a better one, and all of them are possible.
+        ``owner``: the secret is whose record it is. Of people alike only the heaviest is then a
+        guess, as the others are never a better one; all of them count as possible.
         """
         crowds: dict[Key, Crowd] = {}
-        for true, values in self.people.items():
-            masses = {v: int(cell.weight) for v, cell in values.items()}
+        for true, values in self.people.items():  # true: the quasi-identifiers as they are
+            masses = {v: int(cell.weight) for v, cell in values.items()}  # by secret
             total, number = sum(masses.values()), len(masses)
             if owner:
                 masses = dict([max(masses.items(), key=lambda item: item[1])])

@@ -123,8 +123,8 @@ def attack(
 ) -> dict[str, Any]:
     """Return the success against people of whom ``all`` records are known, or ``one``; k and l.
 
-    ``l`` is the smaller of all people and of those who report the secret. ``suppressed`` are the
-    quasi-identifiers of records that are one of anything.
+    ``l`` is the smaller of those for all people and for those who report the secret. ``suppressed``
+    are the quasi-identifiers, such as all "*", of records that may be anybody's.
     """
     people = all_known(rows, person, qids, secret)
     hidden = suppressed_people(people, suppressed)

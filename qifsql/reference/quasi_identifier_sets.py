@@ -66,10 +66,11 @@ def added(values: Values, to: Members, players: Names) -> Fraction:
 def index(values: Values, players: Names) -> Fraction:
     """Compute the Shapley value of a quasi-identifier (M35), the interaction index of two (M36).
 
-    ``players`` are one or two, who come as one in a random order of them and the n others.
+    The index is the mean, over random orders of quasi-identifiers, of what ``players`` (one, or two
+    who count as one in the order) add to the value of those before them.
     """
     others = subsets(max(values, key=len) - set(players))
-    n = max(map(len, others))
+    n = max(map(len, others))  # of the other quasi-identifiers
     return sum(
         (
             Fraction(factorial(len(s)) * factorial(n - len(s)), factorial(n + 1))

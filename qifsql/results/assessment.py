@@ -229,10 +229,11 @@ def readings(row: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def without_beliefs(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return rows of attacks, without adversaries who take cells that were drawn to be true.
+    """Return rows of attacks, less those of adversaries who believe in randomised cells.
 
-    Where a row is of an adversary who knows the matrix, the row ``exact`` beside it only states
-    what somebody believes who does not. In a study each entry (``name``) is looked at by itself.
+    Where cells were drawn by a matrix, the row of an adversary who knows it is the true success;
+    the row ``exact`` only says what an adversary believes who takes the cells to be true. In a
+    study each entry (``name``) is looked at by itself.
     """
     if "knows" not in frame.columns:
         return frame
@@ -279,7 +280,10 @@ def record_measures(measures: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def named_measures(measures: str | Sequence[str]) -> tuple[str, ...]:
-    """Return the named measures but ``bayes``, in order; InputError if a name is unknown."""
+    """Return the further measures that are named, in order; InputError if a name is unknown.
+
+    ``bayes`` is not among them, as every result has its columns; ``all`` names all of them.
+    """
     words = measures.split(",") if isinstance(measures, str) else list(measures)
     names = [name.strip().casefold() for name in words if name.strip()]
     for name in names:

@@ -205,7 +205,11 @@ def contents(display: Display, out: Path) -> dict[Path, Content]:
 
 
 def text(display: Display, kind: str) -> str:
-    """Return a result as ``json``, ``csv`` or ``markdown``."""
+    """Return a result as ``json``, ``csv`` or ``markdown``: its frame, and its tables of details.
+
+    Only JSON has all details, and the options and notes; the others leave out those that a command
+    keeps ``aside``.
+    """
     from qifsql.results import exports
 
     frame, details = display.result.frame, display.result.details
@@ -217,6 +221,6 @@ def text(display: Display, kind: str) -> str:
             unit = "people" if result.spec.get("person") else "records"
             frame = frame.select(pl.lit(unit).alias("unit"), pl.all())
         return exports.as_json(document, {"results": frame, **details})
-    aside = {*display.aside, *(display.not_in_csv if kind == "csv" else ())}
-    tables = [table for name, table in details.items() if name not in aside]
+    left_out = {*display.aside, *(display.not_in_csv if kind == "csv" else ())}
+    tables = [table for name, table in details.items() if name not in left_out]
     return exports.as_text([frame, *tables], kind)

@@ -189,9 +189,9 @@ class Entries:
         self.names.setdefault(key, place)
 
     def _models(self, names: tuple[str, ...] | None, place: Route) -> tuple[Model, ...] | None:
-        """Return the models of an attack; None, with an error noted, if one is unknown.
+        """Return the models that texts such as "crs,cas" list; () for entries other than attacks.
 
-        Other entries have no models.
+        None, with an error noted, if there is no model or one is unknown.
         """
         if place[0] != "attack":
             return ()

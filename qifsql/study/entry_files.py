@@ -88,15 +88,18 @@ class Files:
         return gain
 
     def _open_datasets(self, options: dict[str, Any], entry: Entry) -> list[tuple[str, ...] | None]:
-        """Replace names and paths in ``options`` by opened datasets; return the files of each."""
+        """Replace names and paths in ``options`` by opened datasets; return the files of each.
+
+        Both are None for a dataset that could not be opened; the reader has noted the error.
+        """
         opened = []
         for name in (name for name in PEOPLE if name in options):
             options[name] = self.sources.dataset(options[name], *entry.place, name)
             opened.append(options[name])
         if entry.kind == "synthetic":
             place = (*entry.place, "releases")
-            named = enumerate(options["releases"])
-            options["releases"] = tuple(self.sources.dataset(text, *place, i) for i, text in named)
+            texts = enumerate(options["releases"])
+            options["releases"] = tuple(self.sources.dataset(text, *place, i) for i, text in texts)
             opened += options["releases"]
         return [None if dataset is None else dataset.paths for dataset in opened]
 

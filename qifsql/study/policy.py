@@ -357,7 +357,8 @@ def _check_comparisons(rules: Sequence[Rule], adversary: Mapping[str, Any], line
     compared = [rule for rule in rules if rule.compares]
     for rule in compared:
         if reason := release_rules.missing(rule, adversary):
-            key = "secret" if reason.endswith("secret out") else "measure"  # "leave secret out"
+            # the line of the error: that of a secret to leave out, or else of the measure
+            key = "secret" if reason.endswith("leave secret out") else "measure"
             raise lines.wrong(f"rule {rule.number} {reason}", "rule", rule.number - 1, key)
     if compared:
         try:

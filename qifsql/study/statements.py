@@ -80,6 +80,7 @@ def read(file: str | Path) -> Statement:
         raise InputError(f"the statement has no manifest beside it; keep {path} with it")
     try:
         about = parsed_json(path.read_text("utf-8"))["spec"]["statement"]
+        # None stays: an input without a digest, a recipient without a last day
         digests = tuple((str(name), digest and str(digest)) for name, digest in about["inputs"])
         until = {
             str(name): day and datetime.date.fromisoformat(day)

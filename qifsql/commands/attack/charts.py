@@ -15,9 +15,9 @@ from qifsql.presentation.theme import (
     ORANGE,
     PERCENT,
     Chart,
+    chart_libraries,
     distinct,
     dressed,
-    extra,
     grid,
     hints,
     labels,
@@ -42,7 +42,7 @@ def steps(frame: pl.DataFrame, releases: Sequence[str] = ()) -> Chart:
     before is that of the smallest number of datasets. With noisy knowledge there is a bar for each
     adversary instead.
     """
-    alt, _ = extra()
+    alt, _ = chart_libraries()
     if "knows" in frame.columns:
         frame, names_of_bars = numbered_adversaries(frame)
         rows = _bars(word_questions(frame), names_of_bars)

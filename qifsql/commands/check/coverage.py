@@ -69,7 +69,7 @@ def coverage(
             naming.attributes([groups], Catalog(engine, bound.microdata.dataset).schema, "group")
         names = [c.name for c in bound.microdata.columns]
         of_this_file = [columns for columns in attacked if [c.name for c in columns] == names]
-        columns = list(roles.together(bound.microdata.columns, *of_this_file))
+        columns = list(roles.merged_roles(bound.microdata.columns, *of_this_file))
         for i, column in enumerate(columns):
             if not column.roles and column.name in secrets:  # a named secret that no attack uses
                 columns[i] = replace(column, roles=(roles.IN_NO_RULE,))

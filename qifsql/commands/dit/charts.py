@@ -7,7 +7,16 @@ import polars as pl
 
 from qifsql.presentation.language import number, said
 from qifsql.presentation.parts import Spec, Tables
-from qifsql.presentation.theme import BLUE, ORANGE, PERCENT, Chart, data, dressed, extra, hints
+from qifsql.presentation.theme import (
+    BLUE,
+    ORANGE,
+    PERCENT,
+    Chart,
+    chart_libraries,
+    data,
+    dressed,
+    hints,
+)
 from qifsql.presentation.words import fixed, percent
 
 NAMES = {
@@ -29,7 +38,7 @@ def distribution(frame: pl.DataFrame) -> Chart:
     ``frame`` is the table ``distribution`` of a result of ``dit``. The axis of distances is
     logarithmic; the share at its left end includes the people with distance 0.
     """
-    alt, _ = extra()
+    alt, _ = chart_libraries()
     rows = _between_ends(frame.filter(pl.col("run") <= MOST_STYLES))
     rows = rows.select(
         "run",
@@ -102,7 +111,7 @@ def summary(frame: pl.DataFrame) -> Chart:
 
     ``frame`` is a result of ``dit`` with several k.
     """
-    alt, _ = extra()
+    alt, _ = chart_libraries()
     rows = frame.filter(pl.col("mean").is_not_null() & (pl.col("infinite") == 0)).select(
         "k",
         "mean",
@@ -147,7 +156,7 @@ def changed_guesses(frame: pl.DataFrame) -> Chart:
 
     ``frame`` is a result of ``dit`` with several k.
     """
-    alt, _ = extra()
+    alt, _ = chart_libraries()
     rows = frame.filter(pl.col("distance") == "emd")
     rows = rows.select("k", "different", limits=pl.col("limits").fill_null(said("k alone")))
     kinds = list(dict.fromkeys(rows["limits"]))

@@ -148,7 +148,7 @@ def _pairs_query(steps: Steps, show: Object, native: tuple[str, ...]) -> exp.Sel
 
 
 def _hyper_query(steps: Steps, native: tuple[str, ...]) -> exp.Select:
-    """Return one row per inner (a posterior of the secret) and value of the secret in it.
+    """Return the query of one row per inner (a posterior of the secret) and value in it.
 
     Blocks with equal posteriors have one inner. Its ``parts`` are a list of values (``code``) with
     their weights (``part``); ``outer`` is its probability. The step ``numbered`` has the number and

@@ -124,18 +124,21 @@ def _chances(secret: str, facts: int, counted: pl.DataFrame) -> list[dict[str, o
 
 
 def _sets_with_one_value(n_sets: int, agreements: pl.DataFrame) -> list[bool]:
-    """Return for each mask whether somebody agrees on its facts, and all who do have one value."""
+    """Return for each set of facts (a mask) whether those who agree on it all have one value.
+
+    False for a set on which nobody agrees. See ``_minimal_sets`` for ``agreements``.
+    """
     none = 1 + max(agreements["last_code"].to_list())  # above all codes: nobody agrees
-    first, last = [none] * n_sets, [0] * n_sets
-    for mask, low, high in agreements.select("mask", "first_code", "last_code").iter_rows():
-        first[mask], last[mask] = low, high
-    _join_supersets(first, min)
-    _join_supersets(last, max)
-    return [low == high for low, high in zip(first, last, strict=True)]
+    least, greatest = [none] * n_sets, [0] * n_sets  # codes of values, by mask
+    for mask, first, last in agreements.select("mask", "first_code", "last_code").iter_rows():
+        least[mask], greatest[mask] = first, last
+    _join_supersets(least, min)
+    _join_supersets(greatest, max)
+    return [first == last for first, last in zip(least, greatest, strict=True)]
 
 
 def _join_supersets(values: list[int], join: Callable[[int, int], int]) -> None:
-    """Replace the value of each set (its index is a bit mask) by those of its supersets, joined."""
+    """Join into the value of each set, whose index is its bit mask, those of all its supersets."""
     bit = 1
     while bit < len(values):
         for mask in range(len(values)):

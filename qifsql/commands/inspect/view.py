@@ -153,13 +153,12 @@ def _receipt_parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part
 
 
 def _chance_parts(rows: pl.DataFrame) -> list[Part]:
-    """Return the story of a value that is likelier for the person, and not certain."""
+    """Return a paragraph on the value whose chance for the person rises most, but not to 1."""
     raised = rows.filter((pl.col("posterior") > pl.col("prior")) & (pl.col("posterior") < 1))
     if raised.is_empty():
         return []
-    line = raised.sort(pl.col("posterior") / pl.col("prior"), maintain_order=True).row(
-        -1, named=True
-    )
+    by_factor = raised.sort(pl.col("posterior") / pl.col("prior"), maintain_order=True)
+    line = by_factor.row(-1, named=True)
     return [
         Paragraph(
             f"Harm needs no certainty: {escaping.cell(line['secret'])} is "

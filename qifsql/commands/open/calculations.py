@@ -109,7 +109,10 @@ class Calculations:
         return True
 
     def _do(self, calculation: Calculation) -> None:
-        """Do a calculation, unless it was superseded; set the result or error of its future."""
+        """Do a calculation, unless it was superseded; set the result or error of its future.
+
+        Raises Interrupted, and leaves the future to the caller, if the calculation was interrupted.
+        """
         with self._lock:
             if self._waiting.get(calculation.topic) is not calculation:
                 return

@@ -114,15 +114,15 @@ class Choices:
         bound = ["--threshold", threshold] if threshold else []
         return ["sweep", *file, *self._roles(self.knowledge), *self._people, *bound]
 
-    def release_words(self, file: Sequence[str], out: str) -> list[str]:
-        """Return the words that write the changed release."""
+    def recode_words(self, file: Sequence[str], out: str) -> list[str]:
+        """Return the command, word by word, that writes the changed release to ``out``."""
         words = ["anonymise", *file, "-o", out, "--method", "recode", *self._people]
         return [*words, "-q", csv_of_names(self.qids), *self._changes("--change")]
 
-    def classes_words(self, file: Sequence[str], out: str, k: str) -> list[str]:
-        """Return the words that write a release in whose classes there are at least ``k`` people.
+    def k_anonymise_words(self, file: Sequence[str], out: str, k: str) -> list[str]:
+        """Return the command, word by word, that writes a k-anonymous release to ``out``.
 
-        It has no column that tells whose record a record is.
+        The release has no column that says whose record a record is.
         """
         words = ["anonymise", *file, "-o", out, "-q", csv_of_names(self.qids), "--k", k]
         dropped = [] if self.person is None else ["--drop", self.person]

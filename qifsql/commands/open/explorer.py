@@ -207,11 +207,11 @@ class Explorer:
         if what == "study":
             return [choice.study_words(self.words[0], out, self.words[1:])]
         if what == "classes":
-            return [choice.classes_words(self.words, out, form.get("k", "").strip())]
+            return [choice.k_anonymise_words(self.words, out, form.get("k", "").strip())]
         if what == "release":
             if not choice.is_changed:
                 raise InputError("nothing is changed, so the release is the file itself")
-            return [choice.release_words(self.words, out)]
+            return [choice.recode_words(self.words, out)]
         stem, _, _ = out.rpartition(".")
         results = [new_file(f"{stem}.parquet", (".parquet",))]
         lines = [[*choice.attack_words(self.words), "-o", *results]]

@@ -90,9 +90,9 @@ def typed_words(options: type, values: Mapping[str, str]) -> list[str]:
 
 
 def arguments(options: type, values: Mapping[str, str], qids: Sequence[str]) -> dict[str, Any]:
-    """Return the options with a value as arguments of the function, read as the command line does.
+    """Return the options that have a value as arguments of the function.
 
-    Some refer to quasi-identifiers, which are read, too, but are not in the result.
+    They are read as on the command line: together with ``qids``, to which some refer.
     """
     forms = {name: option.form for name, option in offered_options(options).items()}
     typed: dict[str, Any] = {

@@ -323,7 +323,10 @@ def _file_names(stored: Stored) -> dict[str, str]:
 
 
 def _text_writers(stored: Stored) -> dict[str, Writer]:
-    """Return the functions of ``WRITTEN`` for a kind of result; they remove folders, too."""
+    """Return by column the functions that write the texts of a result as they may be shown.
+
+    They are those of ``WRITTEN``, and also remove the folders from paths of files.
+    """
     names = _file_names(stored)
 
     def without_folders(write: Writer) -> Writer:
@@ -333,9 +336,9 @@ def _text_writers(stored: Stored) -> dict[str, Writer]:
 
 
 def _title_texts(stored: Stored) -> dict[str, str]:
-    """Return what readers see in place of texts in columns of ``WRITTEN``, by these texts.
+    """Return what readers see in place of the user's texts in tables, by these texts.
 
-    Only changed texts are in it. Notes name them as they are, or escaped, so both are keys.
+    Only texts that change are in it. Notes have them as they are, or escaped, so both are keys.
     """
     public: dict[str, str] = {}
     for table in (stored.frame, *stored.details.values()):

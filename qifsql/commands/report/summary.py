@@ -139,12 +139,12 @@ def _left_out_names(results: Sequence[Stored]) -> dict[tuple[str, str], Row]:
         for column in columns
         if column.covered
     }
-    return {
-        place: counts
+    named = {
+        (str(stored.spec.get("dataset", "")), name): counts
         for stored in results
         for name, counts in (stored.spec.get("names") or {}).items()
-        if (place := (str(stored.spec.get("dataset", "")), name)) not in used
     }
+    return {column: counts for column, counts in named.items() if column not in used}
 
 
 def headlines(results: Sequence[Stored]) -> list[str]:

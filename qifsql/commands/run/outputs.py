@@ -63,7 +63,7 @@ class Outputs:
 
     def enter(self, name: str, digest: str, paths: Sequence[Path]) -> None:
         """Enter the files of a name in the list; remove its earlier files, unless changed since."""
-        hashes = {p.name: str(d["sha256"]) for p, d in zip(paths, digests(map(str, paths)))}  # noqa: B905
+        hashes = {Path(d["path"]).name: str(d["sha256"]) for d in digests(map(str, paths))}
         for old, sha in self.records.get(name, {}).get("files", {}).items():
             if old not in hashes and self._is_unchanged(old, sha):
                 (self.folder / old).unlink(missing_ok=True)

@@ -239,15 +239,16 @@ def examples(views: Mapping[str, Sequence[Step]]) -> list[str]:
 
 
 def views_of(attack: BoundAttack, j: int) -> list[Step]:
-    """Return the views of secret j, or of re-identification (0), with the user's names.
+    """Return the views of a schema, of secret ``j`` or of re-identification (0), in their order.
 
-    These are microdata, the counts after the attack, those of the prior, and the answer.
+    These are microdata, the counts of blocks, those before the attack, and the answer. Columns have
+    the names of the user's file.
     """
     folder = "weighted/" if attack.microdata.weight is not None else ""
-    count_names = ["cells", "blocks"]
+    counts = ["cells", "blocks"]  # the views that lead to a profile, one on the other
     if not j:  # each record is a value: blocks are counted at once, unless people have weights
-        count_names = ["people", "blocks"] if folder else ["owners"]
-    count_names = [f"{folder}{name}" for name in count_names]
+        counts = ["people", "blocks"] if folder else ["owners"]
+    count_names = [f"{folder}{name}" for name in counts]
     profile, guesses = f"{folder}profile", ["guesses", "revealed"] if j else ["crowds"]
     request = parameters.make(attack, "asked", j, 0)  # 0: identity gain
     assert request is not None  # noqa: S101 - it is always made

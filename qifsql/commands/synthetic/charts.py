@@ -45,7 +45,7 @@ def pictures(frame: pl.DataFrame, details: Tables, spec: Spec) -> dict[str, Call
 
 def success(frame: pl.DataFrame) -> Chart:
     """Draw the success on the original and on the control with intervals, a line per release."""
-    alt, _ = theme.extra()
+    alt, _ = theme.chart_libraries()
     names = {"original": said("the original"), "control": said("the control")}
     rows: list[dict[str, Any]] = []
     words: list[str] = []
@@ -91,7 +91,7 @@ def success(frame: pl.DataFrame) -> Chart:
 
 def members(subsets: pl.DataFrame) -> Chart:
     """Draw the success on the original against that on the control: a dot per row, equal axes."""
-    alt, _ = theme.extra()
+    alt, _ = theme.chart_libraries()
     releases = _release_labels(subsets)
     above, chance = kinds = said("interval above 0"), said("may be chance")
     rows = [
@@ -142,7 +142,7 @@ def members(subsets: pl.DataFrame) -> Chart:
 
 def blocks(worst: pl.DataFrame) -> Chart:
     """Draw the number of people that each of the worst blocks gives away: a bar per row."""
-    alt, _ = theme.extra()
+    alt, _ = theme.chart_libraries()
     releases = _release_labels(worst)
     rows: list[dict[str, Any]] = []
     words: list[str] = []

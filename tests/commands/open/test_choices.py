@@ -44,8 +44,8 @@ def test_a_person_is_one_of_every_command_that_counts():
         )  # an empty text: no suggested one
         assert study[-4:] == ["--person", person, "--household", ""]
         lines += [
-            choice.release_words(file, "out.parquet"),
-            choice.classes_words(file, "o.csv", "5"),
+            choice.recode_words(file, "out.parquet"),
+            choice.k_anonymise_words(file, "o.csv", "5"),
         ]
         for words in lines:
             assert ("--person" in words) == bool(person)

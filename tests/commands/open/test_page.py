@@ -381,7 +381,7 @@ def test_people_with_several_records_are_found_and_have_two_readings(tmp_path: P
     choice = explorer.first_choices(explorer.columns().result(60))
     words = choice.attack_words([str(path)])
     assert words[words.index("--person") + 1] == "patient_id"
-    made = choice.classes_words([str(path)], "out.xlsx", "5")
+    made = choice.k_anonymise_words([str(path)], "out.xlsx", "5")
     assert made[-4:] == ["--person", "patient_id", "--drop", "patient_id"]
     changed = replace(choice, steps={"age": "5"})
     waiting = explorer.cost(changed)

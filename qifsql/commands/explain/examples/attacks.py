@@ -110,7 +110,7 @@ def levels(sample: Sample, name: str) -> dict[str, syntactic_levels.Level]:
 def noisy_counts(sample: Sample) -> tuple[dict[str, int], list[dict[str, int]]]:
     """Return the people outside the first group by value, and the weights of values by report.
 
-    A noisy report says whether the added person is in the first group: yes, then no. A weight is
+    The reports are "yes" and "no": whether somebody is in the first group, with noise. A weight is
     four times the expected number of people with a value who get this report.
     """
     inside = sample.part[1].values

@@ -30,7 +30,7 @@ class Sample:
         """Return how many people have each value, by title of the block: ``age 25``."""
         names = dict.fromkeys(block for block, _ in self.cells)
         return {
-            f"{self.qid} {name}": together(n for (b, _), n in self.cells.items() if b == name)
+            f"{self.qid} {name}": added_counts(n for (b, _), n in self.cells.items() if b == name)
             for name in names
         }
 
@@ -57,7 +57,7 @@ class Sample:
     @property
     def values(self) -> dict[str, int]:
         """Return how many people have each value, the most frequent first."""
-        return together(self.cells.values())
+        return added_counts(self.cells.values())
 
     @property
     def people(self) -> int:
@@ -127,7 +127,7 @@ class Sample:
         return list(self.groups.items())[-1]
 
 
-def together(counts: Iterable[Values]) -> dict[str, int]:
+def added_counts(counts: Iterable[Values]) -> dict[str, int]:
     """Add the counts of equal values; return the most frequent value first."""
     total: Counter[str] = Counter()
     for values in counts:

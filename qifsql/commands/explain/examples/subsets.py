@@ -69,10 +69,11 @@ def knowledge(sample: Sample) -> list[tuple[Fraction, Fraction]]:
 
 
 def drawn(sample: Sample) -> dict[str, Any] | None:
-    """Return the estimate from all blocks but the first, as if drawn; None of fewer than two.
+    """Return an estimate of the success as if all blocks but the first were a random sample.
 
-    The ``share`` is that of blocks, the ``ratio`` that of people guessed right, with the sum of
-    ``squares`` of its residuals; ``unseen`` is the part of the ``error`` for blocks not drawn.
+    None if these are fewer than two. ``share`` is how many of the blocks are drawn; ``ratio`` how
+    many of their people are guessed right, and ``squares`` the sum of its squared residuals;
+    ``unseen`` is the part of the ``error`` that stands for blocks not drawn.
     """
     sizes, guessed = dict(list(sample.sizes.items())[1:]), right(sample)[sample.qid][1:]
     if len(sizes) < 2:
