@@ -103,5 +103,5 @@ def _expression(gain: Gain, secret: Attribute, catalog: Catalog) -> exp.Expr:
         raise ExpressionError(
             f"gain {quoted(gain.text)} uses neither guess nor secret; every guess is worth the same"
         )
-    catalog.number(tree, types, f"gain {quoted(gain.text)}")
+    catalog.check_number(tree, types, f"gain {quoted(gain.text)}")
     return tree

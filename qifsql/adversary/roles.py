@@ -21,7 +21,7 @@ GROUP, MEMBER, FILTER, WAVE, LINK = "group", "member", "filter", "wave", "link"
 PERSON, HOUSEHOLD = "person", "household"
 IN_NO_RULE = "secret (in no rule)"
 LEFT_OUT = "left out"  # of a release
-NAMED = 40  # most names of columns in a remark
+MOST_NAMED = 40  # most names of columns in a remark
 SETTLED = frozenset({QID, SECRET, KEY, MEMBER, WAVE, PERSON, HOUSEHOLD, IN_NO_RULE})
 """Roles of columns that the adversary knows or infers, or that identify people.
 
@@ -83,8 +83,9 @@ def of_files(files: Iterable[Sequence[ColumnRoles]]) -> list[ColumnRoles]:
 def unnamed(columns: Iterable[ColumnRoles]) -> str:
     """Return the names of the columns that are not covered, for a remark; empty without any."""
     names = [quoted(column.name) for column in columns if not column.covered]
-    more = f" and {len(names) - NAMED} more (the manifest lists all)" if names[NAMED:] else ""
-    return ", ".join(names[:NAMED]) + more
+    n_more = len(names) - MOST_NAMED
+    more = f" and {n_more} more (the manifest lists all)" if n_more > 0 else ""
+    return ", ".join(names[:MOST_NAMED]) + more
 
 
 def _listed(schema: Schema) -> list[tuple[int, str, Column]]:

@@ -71,7 +71,10 @@ def beliefs(
 
 
 def _numbers_of_secrets(secrets: Sequence[Attribute], schema: Schema) -> list[int]:
-    """Return the numbers of the secrets, from 1, of which a file has a column; else in any case."""
+    """Return the numbers, from 1, of the secrets that are columns of a file.
+
+    Names in another case count only if no name is equal. The only secret needs no column.
+    """
     exact = {c.name for c in schema.columns}
     numbers = [j for j, s in enumerate(secrets, 1) if s.name in exact]
     numbers = numbers or [j for j, s in enumerate(secrets, 1) if schema.find(s.name) is not None]

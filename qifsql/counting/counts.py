@@ -321,10 +321,11 @@ class Counts:
                 self.keep("members", j)
 
     def _keep_known_kinds(self) -> None:
-        """Keep the kinds of blocks of equal records, if those of sets of records follow from them.
+        """Keep the blocks of equal records, by kind, if people have sets of records.
 
-        Records of people who have no other are then grouped once for both readings. It needs
-        numbered sets of records, and re-identification alone.
+        Such an attack is made twice: one record of a person is known, or all are. Blocks of people
+        with one record are the same in both, so they are counted once. That is possible only for
+        numbered sets of records, and for re-identification alone.
         """
         microdata = self.bound.microdata
         owners_alone = self._secret_numbers() == {0} and not (

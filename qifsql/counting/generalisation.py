@@ -89,7 +89,8 @@ def _usual_forms(
     """Return the usual coarser forms of a quasi-identifier, finest first: HOW in NAME:HOW.
 
     ``@1`` is a level of its hierarchy, ``5`` a width of numbers or a number of first characters of
-    texts, ``month`` a period. ``reach`` and ``length`` are those of ``usual_steps``.
+    texts, ``month`` a period. ``reach`` is the greatest less the least number, ``length`` that of
+    all texts (None: they differ).
     """
     if hierarchy is not None:
         top_nodes = {line[-1] for line in hierarchy.lines}

@@ -116,10 +116,11 @@ def _has_gaps(tables: Tables, column: Generalised) -> bool:
 def _make_first_nodes(
     tables: Tables, release: Located, exact: Sequence[Generalised], shape: dict[str, Shape]
 ) -> None:
-    """Create the boxes and points of the first nodes: one for each tuple of exact places.
+    """Create ``boxes_at_0`` and ``points_at_0``: boxes and points before any node is cut.
 
-    A box is a class and a combination of places in the exact columns. ``boxes_at_0`` and
-    ``points_at_0`` have the node of each box and point, and its span or place in other columns.
+    A first node is a tuple of places in the columns ``exact``; a box is a class with such a tuple
+    that its cells contain. Rows have the node of a box or point, and its span or place in the other
+    columns.
     """
     names = {f"spans_{c.raw.number}": c.names["spans"] for c in release.columns}
     names |= {"classes": release.name("classes"), "points": release.name("points")}

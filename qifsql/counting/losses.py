@@ -120,10 +120,11 @@ def read_original(tables: Tables, raws: Sequence[Raw], microdata: Microdata) -> 
 
 
 def _read_scale(raw: Raw, values: int, reach: float | None) -> Scale:
-    """Return the scale of a quasi-identifier: whole units, so that sums of lengths are exact.
+    """Return the scale of a quasi-identifier, on which lengths of cells are whole numbers of units.
 
-    ``values`` is their number, ``reach`` the greatest position minus the least (None: values have
-    no distances). Whole numbers have units of 1; fractions have ``PARTS`` units in all.
+    ``values`` is the number of its values, ``reach`` the greatest position minus the least (None:
+    values have no distances, and cells no lengths). Whole numbers have units of 1; fractions have
+    ``PARTS`` units from the least to the greatest.
     """
     if not reach:
         return Scale(raw, values, 0.0, 0)
@@ -180,6 +181,7 @@ def _combine_cells(tables: Tables, file: Compared, counted: str) -> exp.Select:
     It has a row per combination of the cells of a release: ``cell_1 ..``, ``records``.
     """
     cells = [exp.alias_(tree, name) for name, tree in file.cell_values.items()]
+    # a column of its own, so that there is one if the release has none of the columns
     rows = rows_of(file.attack.microdata, [*cells, exp.alias_(exp.true(), "there")])
     keys = [exp.column(cell.alias) for cell in cells]
     query = exp.select(*keys, "count(*) AS records").from_(rows.subquery("rows"))
@@ -261,10 +263,11 @@ def _distances_of_column(
 
 
 def _stretch_numbers(tables: Tables, names: Mapping[str, str], scale: Scale, sizes: Sizes) -> int:
-    """Let numbers and dates of a release span the values of the original that they represent.
+    """Stretch spans: a number of a release may represent others, as the mean of a class does.
 
-    Return how many records have a number between those of the original. Spans stay as they are if
-    there is none, and no class has more records with a value than all of the original.
+    Its cell then spans the values of the original that it represents. Spans stay as they are if
+    every number is a value of the original, and no class has more records with it than all of the
+    original. Return how many records have a number between the values of the original.
     """
     if not scale.by_distance:
         return 0

@@ -108,7 +108,10 @@ def _release(
     plain: Sequence[str],
     keys: Sequence[str],
 ) -> Release:
-    """Return a release with its columns looked up; ``keys`` are those of people and of releases."""
+    """Return a release with its columns looked up: those of quasi-identifiers, secret and key.
+
+    ``keys`` are the names of the key: of the people, then of release 1, 2, ... (empty: no keys).
+    """
     written = {raw: named.of_qid(raw.name, number) for raw in raws}
     cells = cells_of(catalog, number, written, tags=named.tags, plain=plain)
     release = Release(
@@ -117,7 +120,7 @@ def _release(
         dataset=_dataset(catalog),
         cells=tuple((replace(g, release=title), a) for g, a in cells),
         secret=column_of_release(catalog, named.of_secret(number), named.secret),
-        key=catalog.schema[keys[number]] if keys else None,  # keys[0] is that of the people
+        key=catalog.schema[keys[number]] if keys else None,
     )
     _check_release(release)
     return release

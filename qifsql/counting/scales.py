@@ -178,10 +178,11 @@ def scale_table(i: int) -> str:
 def make_scales(
     engine: Engine, microdata: Microdata, hierarchies: Mapping[str, Hierarchy] | None = None
 ) -> list[Scale]:
-    """Create the tables ``scale_1 ..``: value, code, people, place; return the scales.
+    """Return the scales of the quasi-identifiers; create their tables ``scale_1 ..``.
 
-    With ``hierarchies``, by quasi-identifier, also create ``branches``, one row per node with
-    several children. Raises ColumnError if a hierarchy lacks a value, or its values have distances.
+    A row of these is a value: ``value``, ``code``, ``people`` and ``place``, a whole number. With
+    ``hierarchies``, by quasi-identifier, also create ``branches``, one row per node with several
+    children. Raises ColumnError if a hierarchy lacks a value, or its values have distances.
     """
     scales = []
     hierarchies = hierarchies or {}
@@ -212,6 +213,7 @@ def make_scales(
         # The number of values, the place of the missing one, and the first and the last place.
         ends = splice("anonymise/ends", tables={"scale": own_name(scale_table(i))})
         ((values, missing, least, greatest),) = tables.rows(ends)
+        # in a tree, the missing value is a child of the root like any other
         missing = NOWHERE if missing is None or tree is not None else missing
         scales.append(Scale(qid, values, missing, least, greatest, tree))
     return scales

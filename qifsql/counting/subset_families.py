@@ -159,12 +159,14 @@ class PartedPeople(StreamSession):
         self.rows_by_depth = [self.make_table("sharing_0", "in_one_block", people=people)]
 
     def part(self, family: Family) -> int:
-        """Part the people by what a family shares, unless they are; return how many are not alone.
+        """Make the table of the people whom the attributes that a family shares leave in one block.
 
-        The variables of the session are those of the family: ``number``, ``least``, ``greatest``.
+        Return their number: people who are alone in a block are left out, as every subset of the
+        family singles them out. Tables of the last family with the same first attributes are used
+        again. Also sets the session's variables of the family: ``number``, ``least``, ``greatest``.
         """
         attributes = family.shared[::-1]
-        in_common = 0  # leading attributes by which people are parted already
+        in_common = 0  # leading attributes that the last family has shared, too
         for before, now in zip(self._shared, attributes, strict=False):
             if before != now:
                 break

@@ -41,9 +41,10 @@ class Tree:
 
     @classmethod
     def of(cls, hierarchy: Hierarchy) -> "Tree":
-        """Return the tree of a hierarchy; DatasetError if no place has so many digits.
+        """Return the tree of a hierarchy; DatasetError if its paths need more than ``BITS`` bits.
 
-        Also refuses a value that is a node above others: its cell could be either.
+        A place is the path to a value: at each depth, the number of the child that it goes through,
+        in as many bits as the nodes there need. Also refuses a value that is a node above others.
         """
         if any(len(hierarchy.nodes[leaf]) > 1 for leaf in hierarchy.leaves):
             raise DatasetError(
@@ -52,14 +53,14 @@ class Tree:
             )
         root, paths = _paths(hierarchy)
         children = _numbered_children(paths.values())
-        digits = _bits_by_depth(children)
-        if sum(digits) > BITS:
+        bits = _bits_by_depth(children)
+        if sum(bits) > BITS:
             raise DatasetError(
                 f"hierarchy {hierarchy.name} has too many levels with too many nodes: its values "
-                f"need {sum(digits)} bits, and have {BITS}; leave a level out"
+                f"need {sum(bits)} bits, and have {BITS}; leave a level out"
             )
         # Bits of a place that are below a node of each depth.
-        shifts = [sum(digits[depth:]) for depth in range(len(digits) + 1)]
+        shifts = [sum(bits[depth:]) for depth in range(len(bits) + 1)]
 
         def place(path: Path) -> int:
             """Return the first place below a node: the numbers of its path, then zeros."""
@@ -108,7 +109,7 @@ def _bits_by_depth(children: Mapping[Path, Mapping[str | None, int]]) -> list[in
 
 
 def _paths(hierarchy: Hierarchy) -> tuple[str, dict[str | None, Path]]:
-    """Return the root, and the labels from below it to each value.
+    """Return the root, and the path to each value: the labels from the node below the root on.
 
     Levels that repeat a node are one. The root is ``*`` if lines end in different nodes.
     """
@@ -116,5 +117,5 @@ def _paths(hierarchy: Hierarchy) -> tuple[str, dict[str | None, Path]]:
     is_rooted = len({line[0] for line in lines}) == 1
     paths: dict[str | None, Path] = {None: (None,)}
     for fields, line in zip(hierarchy.lines, lines, strict=True):
-        paths[fields[0] or None] = line[is_rooted:]
+        paths[fields[0] or None] = line[1:] if is_rooted else line
     return lines[0][0] if is_rooted else TOP, paths

@@ -478,7 +478,7 @@ class Catalog(Protocol):
     def beside(self, path: str) -> tuple[Dataset, Schema]:
         """Return a small file of the user, with CSV read as text, and its columns."""
 
-    def number(self, tree: exp.Expr, columns: Mapping[str, str], what: str) -> None:
+    def check_number(self, tree: exp.Expr, columns: Mapping[str, str], what: str) -> None:
         """Refuse an expression over columns of these types that is not a number."""
 
 

@@ -66,6 +66,7 @@ class BareDuckDB:
         self._settings = settings
         self._where = where
         self._folder = private_folder(settings.temp)
+        # statements name a file as it is, or escaped if DuckDB would take it for a pattern
         names = [Path(name) for path in paths for name in (path, escaped(path))]
         try:
             self._datasets = [

@@ -163,7 +163,7 @@ class Catalog:
                 if column.irregularity not in harmless and column.source_name in columns:
                     self.engine.irregular_columns[part.dataset, column.name] = column.irregularity
 
-    def number(self, tree: exp.Expr, columns: Mapping[str, str], what: str) -> None:
+    def check_number(self, tree: exp.Expr, columns: Mapping[str, str], what: str) -> None:
         """Refuse an expression, called ``what``, that is no number; ``columns``: types by name."""
         self._check_functions(tree, what)
         empty = [

@@ -65,7 +65,8 @@ def _several_types(dataset: Dataset, words: str, *, has_second: bool) -> Dataset
     """
     match = re.search(r"dtype for column (.*)$", words, re.M)
     if nameless := re.fullmatch(r"__UNNAMED__(\d+)", match[1] if match else ""):
-        check_names([*"a" * int(nameless[1]), ""], dataset.name)  # names its place
+        # raises the error about a name that is missing after so many names
+        check_names([*["a"] * int(nameless[1]), ""], dataset.name)
     if has_second:
         return DatasetError(
             f"{dataset.name}: the row below the names looks like a part of the header; add "

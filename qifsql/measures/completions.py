@@ -159,6 +159,8 @@ class Counts:
             k = self.least_size or self.people
             return Bound(k, k, low_sharp=True, high_sharp=True)
         mean = self.people // max(1, self.blocks + self.new_blocks)
+        # The least sizes that are counted (None: there is no such block), and the mean size, which
+        # the smallest block cannot exceed.
         limits = (self.least_size, self.lonely_size, self.level, mean)
         high = min(n for n in limits if n is not None)
         return Bound(1, high, low_sharp=True, high_sharp=self.exact)

@@ -234,20 +234,20 @@ def _shape(sample: Sizes, rest: float) -> float:
 def blocks_there(sample: Sizes) -> float:
     """Return the number of blocks in the population, estimated by Shlosser's modified method.
 
-    With q the fraction: u + s_1 (sum i q^2 (1 - q^2)^(i-1) s_i / sum (1-q)^i ((1+q)^i - 1) s_i)
-    (sum (1-q)^i s_i / sum i q (1-q)^(i-1) s_i)^2 (D_Sh3 of Haas and Stokes). The sample must have a
-    unique person.
+    It is D_Sh3 of Haas and Stokes, with q the fraction of the sample, u its blocks and s_i those
+    of i people: u + s_1 (sum i q^2 (1 - q^2)^(i-1) s_i / sum (1-q)^i ((1+q)^i - 1) s_i)
+    (sum (1-q)^i s_i / sum i q (1-q)^(i-1) s_i)^2. The sample must have a unique person.
     """
     q = float(sample.fraction)
     if q == 1:
         return float(sample.distinct)
     sizes = sorted(sample.blocks.items())
-    thin, none = math.log1p(-q * q), math.log1p(-q)
-    up = math.fsum(n * i * q * q * math.exp(thin * (i - 1)) for i, n in sizes)
-    down = math.fsum(n * (math.expm1(thin * i) - math.expm1(none * i)) for i, n in sizes)
-    unseen = math.fsum(n * math.exp(none * i) for i, n in sizes)
-    once = math.fsum(n * i * q * math.exp(none * (i - 1)) for i, n in sizes)
-    return sample.distinct + sample.alone * (up / down) * (unseen / once) ** 2
+    log_1_q2, log_1_q = math.log1p(-q * q), math.log1p(-q)  # of 1 - q^2 and of 1 - q
+    above = math.fsum(n * i * q * q * math.exp(log_1_q2 * (i - 1)) for i, n in sizes)
+    below = math.fsum(n * (math.expm1(log_1_q2 * i) - math.expm1(log_1_q * i)) for i, n in sizes)
+    unseen = math.fsum(n * math.exp(log_1_q * i) for i, n in sizes)
+    once = math.fsum(n * i * q * math.exp(log_1_q * (i - 1)) for i, n in sizes)
+    return sample.distinct + sample.alone * (above / below) * (unseen / once) ** 2
 
 
 def dankar(estimates: Mapping[str, Uniques], fraction: Fraction) -> Uniques:

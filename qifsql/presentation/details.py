@@ -59,7 +59,7 @@ def of_row(row: Mapping[str, Any], details: Mapping[str, pl.DataFrame]) -> list[
     """Return the details of one row of results, from tables by name, such as "histogram"."""
     rows = {n: t.filter(attack_id=row["attack_id"]) for n, t in details.items() if n in DRAWINGS}
     if rows.get("sure", pl.DataFrame()).height:
-        rows.pop("thresholds", None)  # the same people
+        rows.pop("thresholds", None)  # "sure" says the same, and more
     return [
         part
         for n, draw in DRAWINGS.items()

@@ -144,10 +144,10 @@ def sizes_by_kinds(microdata: Microdata) -> list[Step]:
 
 
 def lasting_steps(microdata: Microdata) -> list[str]:
-    """Return the steps of individuals that are kept as tables, in their order.
+    """Return the steps that make individuals of several records, and are kept as tables, in order.
 
-    They take longer to make than to count. Two readings of the same people share all but
-    ``microdata``.
+    They take longer to make than to count. Attacks on people of whom one record is known, and all,
+    read the same tables except ``microdata``.
     """
     if microdata.person is None:
         return []
@@ -199,13 +199,13 @@ def normal(attribute: Attribute) -> exp.Expr:
 
 
 def twice_where_reported(secret: Attribute) -> Attribute:
-    """Return a secret with which a record that reports it has two rows, of two different values.
+    """Return a secret of 0 and 1, in two rows, for records that report it; NULL for the others.
 
-    So a block has one value only if nobody in it reports the secret.
+    So a block has one value of it only if nobody in it reports the secret.
     """
     is_missing = exp.paren(normal(secret)).is_(exp.null())
-    both = exp.Array(expressions=[number(0), number(1)])
-    values = exp.Case().when(is_missing, exp.Array(expressions=[exp.null()])).else_(both)
+    two_values = exp.Array(expressions=[number(0), number(1)])
+    values = exp.Case().when(is_missing, exp.Array(expressions=[exp.null()])).else_(two_values)
     return Attribute(secret.name, exp.Explode(this=values), "INTEGER")
 
 
@@ -253,9 +253,9 @@ def _from_source(
 ) -> exp.Select:
     """Return a SELECT from the dataset with the user's filter.
 
-    ``people`` keeps only records that count: those of positive weight, and without missing
-    quasi-identifiers and secrets if the attack drops missing values. If people report the secret,
-    it is not missing; of people with sets, all records are known.
+    ``people`` keeps only records that count: those of positive weight, without missing
+    quasi-identifiers and secrets if the attack drops missing values, and with the secret if it is
+    about those who report it. Of people with several records all count, with the secret or not.
     """
     query = exp.select(*columns)
     if filtered and microdata.where is not None:

@@ -121,8 +121,7 @@ def _pairs(attack: BoundAttack, secret: int, gain: int) -> Step:
     """Return the step of the gains of guesses: computed, listed in a file, or one number.
 
     ``secret`` and ``gain`` are numbers from 1. A row has ``guess``, ``code`` (of the true value)
-    and ``gain``. Of gain functions of the kind ``worth`` it has only right guesses: all others gain
-    0.
+    and ``gain``. For the kind ``worth`` there are only right guesses, as all others gain 0.
     """
     bound = attack.gains[gain - 1]
     if bound.gain.kind == "sql":  # an expression over ``guess`` and ``secret``

@@ -103,12 +103,12 @@ def beyond() -> str:
 
 
 def riskiest(columns: Columns, frame: pl.DataFrame) -> list[ColumnRoles]:
-    """Return the columns that have a rule, and those without that single out most people.
+    """Return the columns that have a rule, and the ``MOST_NAMED`` others that single out most.
 
     ``frame`` has the people whom columns without a rule single out (``SCHEMA``).
     """
     ranked = frame.sort("added", descending=True, nulls_last=True, maintain_order=True)
-    left_out = set(ranked["column"].drop_nulls()[roles.NAMED :])
+    left_out = set(ranked["column"].drop_nulls()[roles.MOST_NAMED :])
     return [column for column in columns if column.name not in left_out]
 
 
@@ -236,8 +236,8 @@ def _joint_addition(row: dict[str, int], columns: int) -> str:
 
 def _names(names: Sequence[str]) -> str:
     """Return names for a sentence; of very many, only the first and the number of the rest."""
-    cells = [escaping.cell(name) for name in names[: roles.NAMED]]
-    return ", ".join(cells) + _and_more(len(names) - roles.NAMED)
+    cells = [escaping.cell(name) for name in names[: roles.MOST_NAMED]]
+    return ", ".join(cells) + _and_more(len(names) - roles.MOST_NAMED)
 
 
 def _and_more(n: int) -> str:

@@ -300,7 +300,7 @@ def job_values(running: Job, seen: int = 0) -> dict[str, Any]:
 
 
 def sweep_page(sweep: Walk, form: Mapping[str, str]) -> str:
-    """Return the page of a stored sweep but for its frame."""
+    """Return the content of the page of a stored sweep, which ``page_frame`` surrounds."""
     return fill(
         "sweep.html",
         private=sweep.private,

@@ -247,10 +247,10 @@ def _telling(
 def _without_near_points(
     table: pl.DataFrame, minimum: int, tables: Sequence[pl.DataFrame]
 ) -> pl.DataFrame:
-    """Return a table of a curve with only those points between which there are no few people.
+    """Return a table of a curve without points that differ by few people from one that is shown.
 
-    The people of an attack, and those of whom the adversary is certain, are points of its curve; so
-    are those of the curves in the other ``tables``.
+    The numbers of all people of an attack and of those who are certain are such points, too, and
+    the points of its curves in the other ``tables``. A table of no curve (``CURVES``) stays.
     """
     columns = set(table.columns)
     curves = (numbers for point, numbers in CURVES if {point, *numbers} <= columns)
@@ -259,6 +259,7 @@ def _without_near_points(
     keys = ["attack_id"] if "attack_id" in columns else ["releases"]
     if not columns >= {*keys}:
         keys = [name for name in ("model", "file", "secret", "subset") if name in columns]
+    # By attack and curve: the numbers of people that are shown so far.
     shown_numbers: dict[tuple[tuple[Any, ...], str], set[int]] = {}
     for beside in tables:
         points = {"people", "records", "individuals_certain"}

@@ -17,7 +17,7 @@ from strategies import Table, tables, to_arrow
 from terminal import run
 
 import qifsql
-from qifsql.adversary.roles import NAMED
+from qifsql.adversary.roles import MOST_NAMED
 from qifsql.commands.check import coverage
 from qifsql.commands.check.junit import junit
 from qifsql.commands.report.report import report
@@ -332,16 +332,16 @@ def test_a_report_is_green_only_where_every_column_is_in_a_rule(tmp_path: Path):
 
 def test_of_very_many_columns_some_are_named_and_all_are_listed(tmp_path: Path):
     file = tmp_path / "t.parquet"
-    names = [f"column_{i:03d}_" for i in range(NAMED + 30)]
+    names = [f"column_{i:03d}_" for i in range(MOST_NAMED + 30)]
     pl.DataFrame({"a": [1, 1], **{n: [1, 1] for n in names}}).write_parquet(file)
     stored, page = tmp_path / "v.parquet", tmp_path / "r.html"
     levels = policy(tmp_path, qids="a")
     done = run("check", file, "--policy", levels, "-o", stored)
     assert "and 30 more" in done.err
-    assert sum(n in done.err for n in names) == NAMED
+    assert sum(n in done.err for n in names) == MOST_NAMED
     shown = run("check", file, "--policy", levels).out
     table = shown[shown.index("Columns of") :]
-    assert sum(n in table for n in names) == NAMED
+    assert sum(n in table for n in names) == MOST_NAMED
     assert "30 columns that single out fewer people are not shown here" in table
     document = json.loads(run("check", file, "--policy", levels, "-f", "json").out)
     assert document["not_considered"] == names
