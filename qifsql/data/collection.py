@@ -144,6 +144,11 @@ def tagged(number: int, name: str) -> str:
     return f"{number}:{name}"
 
 
+def plain_name(tagged_name: str) -> str:
+    """Return a column's name without its tag: ``school`` for ``2:school``."""
+    return tagged_name.partition(":")[2]
+
+
 def tag_of(text: str, last: int) -> tuple[int, str] | None:
     """Return number and name of ``2:school``; None without a tag. Refuse a tag above ``last``."""
     match = re.fullmatch(r"\s*(\d+)\s*:(.*)", text, re.S)

@@ -34,7 +34,7 @@ Its numbers are then NULL, and the first row does not include it. A missing valu
 IGNORED = "ignored by the policy"
 OF_NOBODY = "records of a synthetic release are of nobody"
 NAMELESS = "it has no name"
-ELSEWHERE = "the quasi-identifiers are those of the population"
+ELSEWHERE = "the quasi-identifiers are in another file"
 
 
 def caveats(spec: Spec, columns: Columns | None, frame: pl.DataFrame | None) -> list[str]:
@@ -257,7 +257,7 @@ def _reason(why: str) -> str:
         return said("nested ({kind})", kind=why.removeprefix("nested (").removesuffix(")"))
     reasons = {
         NAMELESS: said("it has no name"),
-        ELSEWHERE: said("the quasi-identifiers are those of the population"),
+        ELSEWHERE: said("the quasi-identifiers are in another file"),
     }
     return reasons.get(why, why)
 

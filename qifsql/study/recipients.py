@@ -2,10 +2,10 @@
 
 The tables ``[[recipient]]`` are shown in ``qifsql.study.policy``. ``knows`` has, for each
 quasi-identifier, the chance that the recipient knows it of a person (1: surely), or a law of
-``attack --knows``. ``holds`` are registers of people, whose quasi-identifiers are linked with those
-of the release. The risk is the chance of an attempt times that of success: ``maximum`` of the
-person at most risk, ``average`` of all people. After ``until`` the assessment holds no longer, and
-the policy is not met. Source: M218; ISO/IEC 27559:2022, 7.3.
+``attack --knows``. ``holds`` are files of people: registers, and earlier releases. The risk is the
+chance of an attempt times that of success: ``maximum`` of the person at most risk, ``average`` of
+all people. After ``until`` the assessment holds no longer, and the policy is not met. Source: M218;
+ISO/IEC 27559:2022, 7.3.
 """
 
 import datetime

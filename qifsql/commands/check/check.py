@@ -18,7 +18,7 @@ from qifsql.adversary.models import Model
 from qifsql.adversary.options import Options
 from qifsql.adversary.spec import Attack, refuse
 from qifsql.commands.attack.attack import attack
-from qifsql.commands.check import coverage, recipient_levels, rule_levels
+from qifsql.commands.check import coverage, held_files, recipient_levels, rule_levels
 from qifsql.commands.check.coverage import Coverage
 from qifsql.commands.check.questions.three_questions import three_questions
 from qifsql.commands.check.result import READING, RECIPIENT, SCHEMA, Verdict
@@ -186,9 +186,10 @@ def judge(
     schema = SCHEMA | (READING if policy.adversary.get("person") else {})
     schema |= RECIPIENT if assessments else {}
     frame = pl.DataFrame([{name: row.get(name) for name in schema} for row in rows], schema=schema)
-    # Recipients may share a sweep. Links with a register, which have no models, are the last.
+    # Recipients may share a sweep. What was asked of the release with a held file, which has no
+    # models of the release, is the last.
     of_recipients = {id(r): r for assessment in assessments for r in assessment.results}.values()
-    results += sorted(of_recipients, key=lambda result: "models" not in result.spec)
+    results += sorted(of_recipients, key=lambda result: not result.spec.get("models"))
     columns = _coverage(policy, source, results, compared, settings)
     # The origin of each number, and what was asked for it.
     answers = [(result.origin, _request(result.spec)) for result in results]
@@ -201,7 +202,7 @@ def judge(
     if assessments:
         details["recipients"] = recipient_levels.summary(assessments, frame, today)
         notes += tuple(note for assessment in assessments for note in assessment.notes)
-        described = [recipient.plain() for recipient in policy.recipients]
+        described = [assessment.plain() for assessment in assessments]
         words = {"recipients": described, "expired": late, "statement": dict(policy.statement)}
         origin = replace(origin, spec={**origin.spec, **words})
     if stated is not None:
@@ -300,6 +301,8 @@ def _coverage(
     shared = ("key", "weight", "where", "null", "wave", "absent", "person")
     options: Any = {name: adversary[name] for name in shared if name in adversary}
     qids = adversary.get("qids") or tuple(adversary.get("target") or ())
+    if any(recipient.holds for recipient in policy.recipients):  # an earlier release may have more
+        qids = held_files.of_release(as_names(qids), source, settings)
     spec = Attack.of("crs", source, qids=qids, **options).fitting()
     groups = adversary.get("by")
     unmeasured = "" if results else OF_NOBODY  # the reason why nothing is measured
@@ -313,9 +316,9 @@ def _coverage(
             settings=settings,
         )
     except ColumnError:  # a quasi-identifier that the file lacks
-        if "population" not in adversary:
+        if "population" not in adversary and qids:
             raise
-        return coverage.unattacked_columns(spec, settings)  # only the population has the qids
+        return coverage.unattacked_columns(spec, settings)  # another file has the qids
 
 
 def _read_baseline(policy: Policy, file: str | Path | None) -> Baseline | None:

@@ -2,14 +2,14 @@
 
 What is known surely is an attack; with chances of knowing each quasi-identifier it is the mean
 over the subsets of one sweep, which all recipients share; with laws it is an attack with noisy
-knowledge. A register that is held is linked by the quasi-identifiers that it has. Source: M218.
+knowledge. A register that is held is linked by the quasi-identifiers that it has; an earlier
+release with the key of people is attacked together with the release. Source: M218.
 """
 
 import datetime
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -18,17 +18,16 @@ from qifsql.adversary.knowledge import independent
 from qifsql.adversary.names import check_qids, is_in
 from qifsql.adversary.spec import Attack
 from qifsql.commands.attack.attack import attack
+from qifsql.commands.check.held_files import HeldFiles, hold
 from qifsql.commands.check.result import RECIPIENTS
 from qifsql.commands.check.rule_levels import level_row
 from qifsql.commands.link.link import link
 from qifsql.commands.sweep.sweep import sweep
 from qifsql.counting.session import opened
-from qifsql.data.collection import Collection, Source
-from qifsql.data.dataset import Dataset, Schema, datasets
+from qifsql.data.collection import Source, plain_name
+from qifsql.data.dataset import Dataset, Schema
 from qifsql.data.expressions import split_name
 from qifsql.data.option import as_names
-from qifsql.engine.catalog import Catalog
-from qifsql.engine.engines import open_engine
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, quoted
 from qifsql.results.assessment import readings
@@ -42,9 +41,11 @@ LINK = "link"  # the model of a row about a register
 OF_ATTACKS = ("secret", "weight", "where", "null", "person", "household")
 OF_NOISE = ("secret", "weight", "where", "null")
 OF_SWEEPS = ("secret", "weight", "where", "null", "person")
+OF_EARLIER = ("secret", "weight", "where", "null", "absent", "person")
 """Options of a policy's adversary that each way of measuring takes."""
 OF_RULES = (
     *("qids", "key", "by", "known_records", "original", "control", "split", "prior", "population"),
+    "absent",
 )
 """Options that are for rules, or that are read elsewhere."""
 AT_MOST = (
@@ -56,8 +57,16 @@ AT_MOST_OF_LAWS = (
     "wrong or missing; nobody has a greater risk"
 )
 NOT_COMPOSED = (
-    "recipient {name}: {file} has {secret}, too; what it and the release say of it together is not "
-    "measured here (qifsql compose measures it)"
+    "recipient {name}: {file} has {secret}, too, and no key of people that the policy names; what "
+    "it and the release say of it together is not in these numbers (qifsql compose measures it)"
+)
+JOINED = (
+    "recipient {name}: {file} is joined with the release by {key}, and what is known of a person "
+    "is taken as known for both; if the file names people, everybody in it is identified already"
+)
+NOT_USED = (
+    "recipient {name}: {file} is linked by {qids} alone, and has {columns} as the release has; "
+    "name a key of people among them in [adversary] (key), and what may be known (qids)"
 )
 
 
@@ -89,9 +98,15 @@ class Assessment:
     """The success of a recipient in each way, the results that have it, and remarks."""
 
     recipient: Recipient
+    held: HeldFiles
     successes: tuple[Success, ...]
     results: tuple[Result, ...]
     notes: tuple[str, ...]
+
+    def plain(self) -> dict[str, Any]:
+        """Return the recipient as plain data, with the held files that are earlier releases."""
+        earlier = [path for data, _ in self.held.earlier for path in data.paths]
+        return {**self.recipient.plain(), "earlier": earlier}
 
     def risk(self, measure: str) -> float:
         """Return the greatest ``maximum`` or ``average`` risk of all ways."""
@@ -106,11 +121,12 @@ class Assessment:
 
 def assess(policy: Policy, source: Source, settings: Settings | None) -> list[Assessment]:
     """Return what was measured for each recipient; LineError names a recipient that is wrong."""
-    swept = _sweep(policy, source, settings)
+    held_files = _hold(policy, source, settings)
+    swept = _sweep(policy, source, held_files, settings)
     assessments = []
-    for recipient in policy.recipients:
+    for recipient, held in zip(policy.recipients, held_files, strict=True):
         try:
-            assessments.append(_assess(policy, recipient, source, swept, settings))
+            assessments.append(_assess(policy, recipient, held, swept, settings))
         except InputError as e:
             raise _wrong(policy, recipient, e) from e
     return assessments
@@ -118,9 +134,12 @@ def assess(policy: Policy, source: Source, settings: Settings | None) -> list[As
 
 def look_up(policy: Policy, source: Source, settings: Settings | None) -> None:
     """Look up the quasi-identifiers of all recipients in the data, without attacking."""
-    for recipient in policy.recipients:
+    held_files = _hold(policy, source, settings)
+    for recipient, held in zip(policy.recipients, held_files, strict=True):
         try:
-            spec = Attack.of("crs", source, qids=_qid_texts(policy, recipient.qids))
+            joined = held.collection() if held.earlier else None
+            model, attacked = ("crs", source) if joined is None else ("crl", joined)
+            spec = Attack.of(model, attacked, qids=_qid_texts(policy, recipient.qids))
             if recipient.qids:
                 with opened(spec, settings, joined=False, noted=False, command="check"):
                     pass
@@ -195,43 +214,58 @@ def _wrong(policy: Policy, recipient: Recipient, error: InputError) -> InputErro
     return policy.lines.wrong(message, "recipient", recipient.number - 1)
 
 
+def _hold(policy: Policy, source: Source, settings: Settings | None) -> list[HeldFiles]:
+    """Return the files that each recipient holds; LineError names a recipient that is wrong."""
+    held_files = []
+    for recipient in policy.recipients:
+        try:
+            held_files.append(hold(policy, recipient, source, settings))
+        except InputError as e:
+            raise _wrong(policy, recipient, e) from e
+    return held_files
+
+
 def _assess(
     policy: Policy,
     recipient: Recipient,
-    source: Source,
+    held: HeldFiles,
     swept: Result | None,
     settings: Settings | None,
 ) -> Assessment:
     """Return what was measured for one recipient; ``swept`` has the subsets that may be known.
 
-    It is one attack on what is known (surely, with errors, or as the mean over ``swept``), and a
-    link with each register that is held.
+    It is one attack on what is known (surely, with errors, or as the mean over ``swept``), with
+    earlier releases that are held, and a link with each register.
     """
     successes: list[Success] = []
     results: list[Result] = []
     notes: list[str] = []
-    texts = _qid_texts(policy, recipient.qids)
-    models = ["crs", "cas"] if as_names(policy.adversary.get("secret")) else ["crs"]
-    if recipient.is_sure and recipient.qids:
+    name = quoted(recipient.name)
+    if held.earlier:
+        result, successes = _with_earlier_releases(policy, recipient, held, settings)
+        results = [result]
+        for data, _ in held.earlier:
+            notes.append(JOINED.format(name=name, file=data.name, key=quoted(held.key)))
+    elif recipient.is_sure and recipient.qids:
         options = _options(policy, OF_ATTACKS, "an attack")
-        result = attack(models, source, qids=texts, settings=settings, **options)
-        successes += [success for row in result.rows() for success in _successes(row)]
-        results.append(result)
+        texts = _qid_texts(policy, recipient.qids)
+        results = [attack(_models(policy), held.source, qids=texts, settings=settings, **options)]
+        successes = [success for row in results[0].rows() for success in _successes(row)]
     elif recipient.laws:
         options = _options(policy, OF_NOISE, "knowledge with errors (a law)")
-        knows = recipient.knowledge
-        result = attack(models, source, qids=texts, knows=knows, settings=settings, **options)
-        successes += _noisy_successes(result)
-        results.append(result)
-        notes.append(AT_MOST_OF_LAWS.format(name=quoted(recipient.name)))
+        options |= {"qids": _qid_texts(policy, recipient.qids), "knows": recipient.knowledge}
+        results = [attack(_models(policy), held.source, settings=settings, **options)]
+        successes = list(_noisy_successes(results[0]))
+        notes.append(AT_MOST_OF_LAWS.format(name=name))
     elif recipient.qids and swept is not None:
-        successes += _mean_successes(recipient, swept)
-        results.append(swept)
-        notes.append(AT_MOST.format(name=quoted(recipient.name)))
+        results, successes = [swept], list(_mean_successes(recipient, swept))
+    if not recipient.is_sure and not recipient.laws:
+        notes.append(AT_MOST.format(name=name))
     for result in results:  # what is written in another way, or is a pattern, has no chance in it
         check_qids(recipient.qids, result.spec["qids"])
-    for file in recipient.holds:
-        result, schema = _linked(policy, recipient, source, file, settings)
+    secrets = as_names(policy.adversary.get("secret"))
+    for data, schema in held.registers:
+        result = _link(policy, recipient, held, (data, schema), settings)
         row = result.frame.row(0, named=True)
         maximum, average = row["journalist_risk"] or 0.0, row["marketer_risk"] or 0.0
         qids = row["qids"]
@@ -239,13 +273,89 @@ def _assess(
             Success(model=LINK, qids=qids, secret=None, maximum=maximum, average=average)
         )
         results.append(result)
-        for secret in filter(schema.find, as_names(policy.adversary.get("secret"))):
-            about = {"name": quoted(recipient.name), "file": file.name, "secret": quoted(secret)}
-            notes.append(NOT_COMPOSED.format(**about))
+        about = {"name": name, "file": data.name}
+        common = map(quoted, filter(schema.find, secrets))
+        notes += [NOT_COMPOSED.format(**about, secret=secret) for secret in common]
+        if columns := held.unused(schema, [*result.spec["register_qids"], *secrets]):
+            listed = {"qids": ", ".join(qids), "columns": ", ".join(columns)}
+            notes.append(NOT_USED.format(**about, **listed))
     known_records = policy.adversary.get("known_records")
     # Those of the records that the policy takes to be known; a link says nothing of that.
     successes = [s for s in successes if known_records in (None, s.known_records or known_records)]
-    return Assessment(recipient, tuple(successes), tuple(results), tuple(notes))
+    return Assessment(recipient, held, tuple(successes), tuple(results), tuple(notes))
+
+
+def _models(policy: Policy, *, joined: bool = False) -> list[str]:
+    """Return the models of a recipient: re-identification, and inference of the secrets."""
+    models = ["crl", "cal"] if joined else ["crs", "cas"]
+    return models if as_names(policy.adversary.get("secret")) else models[:1]
+
+
+def _with_earlier_releases(
+    policy: Policy, recipient: Recipient, held: HeldFiles, settings: Settings | None
+) -> tuple[Result, list[Success]]:
+    """Return the attack on the release together with earlier ones, and the successes in it.
+
+    With chances of knowing it is a sweep: what is known of a person is known for every release that
+    has the column, so its subsets have all columns of a name or none.
+    """
+    if recipient.laws:
+        raise InputError(
+            "knowledge with errors (a law) and an earlier release are not measured together; write "
+            "chances in knows, or check the recipient without the file"
+        )
+    if not recipient.qids:
+        raise InputError("who knows nothing of a person finds nobody in a release; write knows")
+    options = _options(policy, OF_EARLIER, "an attack with an earlier release")
+    if options.pop("person", held.key) != held.key:
+        raise InputError(
+            "key and person name two columns, and an earlier release is joined by one; name one"
+        )
+    joined, texts = held.collection(), _qid_texts(policy, recipient.qids)
+    if recipient.is_sure:
+        models = _models(policy, joined=True)
+        result = attack(models, joined, qids=texts, key=held.key, settings=settings, **options)
+        successes = [success for row in result.rows() for success in _successes(row)]
+        plain = [replace(success, qids=list(recipient.qids)) for success in successes]
+        return _about_release(result, held), plain
+    spec = Attack.of("crl", joined, qids=texts)
+    with opened(spec, settings, joined=False, noted=False, command="check") as (_, bound):
+        tagged = [attribute.name for attribute in bound.microdata.qids]
+    places = _places([plain_name(name) for name in tagged])
+    chances = [recipient.chances.get(name, Fraction(0)) for name in places]
+    subsets = [
+        "+".join(tagged[i] for i in _members(subset, places))
+        for subset in independent(recipient.name, chances).weights()
+        if subset
+    ]
+    options |= {"qids": texts, "key": held.key, "subsets": subsets}
+    result = sweep(joined, settings=settings, **options)
+    return _about_release(result, held), list(_mean_successes(recipient, result))
+
+
+def _about_release(result: Result, held: HeldFiles) -> Result:
+    """Return an attack on a collection as what was asked about its release, without tags."""
+    columns = result.origin.columns
+    of_release = [replace(c, name=plain_name(c.name)) for c in columns if c.name.startswith("1:")]
+    spec = {name: value for name, value in result.spec.items() if name != "collection"}
+    names = list(dict.fromkeys(map(plain_name, spec["qids"])))
+    spec |= {"models": [], "dataset": held.release.name, "qids": names}
+    origin = replace(result.origin, spec=spec, columns=tuple(of_release))
+    return replace(result, origin=origin)
+
+
+def _places(names: Sequence[str]) -> dict[str, list[int]]:
+    """Return the positions of each name: one for each release of a collection that has it."""
+    places: dict[str, list[int]] = {}
+    for i, name in enumerate(names):
+        places.setdefault(name, []).append(i)
+    return places
+
+
+def _members(subset: int, places: Mapping[str, Sequence[int]]) -> list[int]:
+    """Return the positions of all names in a subset of names, a bit mask."""
+    of_names = list(places.values())
+    return [i for n, positions in enumerate(of_names) if subset >> n & 1 for i in positions]
 
 
 def _options(policy: Policy, taken: Sequence[str], what: str) -> dict[str, Any]:
@@ -290,9 +400,18 @@ def _noisy_successes(result: Result) -> Iterator[Success]:
             yield replace(success, maximum=greatest.maximum, interval=interval)
 
 
-def _sweep(policy: Policy, source: Source, settings: Settings | None) -> Result | None:
-    """Return the sweep over all that may be known with a chance; None if nothing is."""
-    uncertain = [r for r in policy.recipients if r.qids and not r.is_sure and not r.laws]
+def _sweep(
+    policy: Policy, source: Source, held_files: Sequence[HeldFiles], settings: Settings | None
+) -> Result | None:
+    """Return the sweep over all that may be known with a chance; None if nothing is.
+
+    Who holds an earlier release has a sweep of both.
+    """
+    uncertain = [
+        recipient
+        for recipient, held in zip(policy.recipients, held_files, strict=True)
+        if not recipient.is_sure and not recipient.laws and not held.earlier
+    ]
     if not uncertain:
         return None
     names = list(dict.fromkeys(name for recipient in uncertain for name in recipient.qids))
@@ -309,9 +428,14 @@ def _mean_successes(recipient: Recipient, swept: Result) -> Iterator[Success]:
     The maximum is the mean over subsets of the greatest success in each, which is that of one
     person or greater.
     """
-    qids = [str(name) for name in swept.spec["qids"]]
-    chances = [recipient.chances.get(name, Fraction(0)) for name in qids]
-    weights = independent(recipient.name, chances).weights()  # of each subset, a bit mask
+    is_collection = bool(swept.spec.get("collection"))
+    names = [plain_name(name) if is_collection else name for name in swept.spec["qids"]]
+    places = _places(names)
+    chances = [recipient.chances.get(name, Fraction(0)) for name in places]
+    weights = {  # of each subset, a bit mask
+        sum(1 << i for i in _members(subset, places)): weight
+        for subset, weight in independent(recipient.name, chances).weights().items()
+    }
     total = sum(weights.values())
     rows = [reading for row in swept.frame.iter_rows(named=True) for reading in readings(row)]
     of_questions: dict[tuple[Any, ...], dict[int, dict[str, Any]]] = {}  # by subset
@@ -336,26 +460,21 @@ def _mean_successes(recipient: Recipient, swept: Result) -> Iterator[Success]:
         )
 
 
-def _linked(
+def _link(
     policy: Policy,
     recipient: Recipient,
-    source: Source,
-    file: Path,
+    held: HeldFiles,
+    register: tuple[Dataset, Schema],
     settings: Settings | None,
-) -> tuple[Result, Schema]:
-    """Return the links of a release with a register, and the register's columns."""
-    register = Dataset.open(file)
-    with open_engine(settings, sources=[register], command="check") as engine:
-        schema = Catalog(engine, register).schema
+) -> Result:
+    """Return the links of the release with a register, by all quasi-identifiers that it has."""
+    data, schema = register
     named = [*_qid_texts(policy, recipient.qids), *as_names(policy.adversary.get("qids") or ())]
     texts = [text for text in dict.fromkeys(named) if is_in(text, schema)]
     if not texts:
         raise InputError(
-            f"{file.name} has none of the quasi-identifiers that are named; name those that it "
+            f"{data.name} has none of the quasi-identifiers that are named; name those that it "
             "has in knows or in [adversary]"
         )
-    files = source.datasets if isinstance(source, Collection) else datasets(source)
-    if len(files) != 1:
-        raise InputError("a register is linked with one release; check each file by itself")
     where = policy.adversary.get("where")
-    return link(files[0], register, qids=texts, where=where, settings=settings), schema
+    return link(held.release, data, qids=texts, where=where, settings=settings)

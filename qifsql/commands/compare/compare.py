@@ -21,7 +21,8 @@ from qifsql.study import policy as policies
 
 NOTE = (
     "the risk of recipients is that of cells as they are: a generalised value is a value; their "
-    "greatest risk is an upper bound where they know something with a chance or with errors"
+    "greatest risk is an upper bound where they know something with a chance or with errors; files "
+    "that they hold are left out (qifsql check measures them)"
 )
 RELEASES = "a comparison with releases"
 CHANGES = "a comparison with changes"

@@ -389,8 +389,10 @@ def _public_spec(spec: Mapping[str, Any], of_kind: Mapping[str, Writer]) -> dict
 def _public_recipient(recipient: Mapping[str, Any]) -> dict[str, Any]:
     """Return a recipient of a policy with the names of files without folders."""
     public_laws = _texts_of(recipient["laws"], literals.knowledge)
-    holds = [Path(file).name for file in recipient["holds"]]
-    return {**recipient, "laws": public_laws, "holds": holds}
+    files = {
+        key: [Path(file).name for file in recipient.get(key, ())] for key in ("holds", "earlier")
+    }
+    return {**recipient, "laws": public_laws, **files}
 
 
 def _texts_of(value: Any, write: Writer) -> Any:

@@ -229,8 +229,9 @@ def _recipient(row: Mapping[str, Any], described: Mapping[str, Any], check: Stor
     knowledge = [_chance_text(name, Fraction(p)) for name, p in described["chances"].items()]
     knowledge += map(words.law_words, laws(described["laws"]) if described["laws"] else ())
     card.add_row(said("knows of a person"), "; ".join(knowledge) or said("nothing (assumed)"))
-    holds = [escaping.cell(Path(file).name) for file in described["holds"]]
-    card.add_row(said("holds"), ", ".join(holds) or said("no register of people (assumed)"))
+    holds = [_held_text(Path(file).name, described) for file in described["holds"]]
+    nothing = said("no register of people, and no earlier release (assumed)")
+    card.add_row(said("holds"), "; ".join(holds) or nothing)
     card.add_row(said("chance that anybody tries"), words.percent(row["attempt"]))
     heads = {"maximum": said("highest risk of a person"), "average": said("average risk")}
     for measure, head in heads.items():
@@ -258,6 +259,14 @@ def _risk_text(
     return said(message, risk=text, goal=words.goal(greatest), bound=bound)
 
 
+def _held_text(file: str, described: Mapping[str, Any]) -> str:
+    """Return a file that is held, and how it was measured."""
+    message = "{file}, linked as a register of people"
+    if file in [Path(earlier).name for earlier in described.get("earlier", ())]:
+        message = "{file}, an earlier release, joined by the key of people"
+    return said(message, file=escaping.cell(file))
+
+
 def _chance_text(name: str, chance: Fraction) -> str:
     """Return what is known of a quasi-identifier: the value, with a chance or exactly."""
     name = escaping.cell(name)
@@ -281,10 +290,11 @@ def _decision(results: Sequence[Stored], check: Stored, withheld: str, file: str
     if "recipient" in check.spec:
         remarks.append(said("This statement is about {name} alone.", name=escaping.cell(names[0])))
     verdict = replace(summary.policy_verdict(check), caveats=remarks)
-    if check.spec.get("secrets") and any(r["holds"] for r in check.spec["recipients"]):
+    registers = [len(r["holds"]) > len(r.get("earlier", ())) for r in check.spec["recipients"]]
+    if any(registers):
         message = (
-            "What a register that is held and the release say together of a secret was not "
-            "measured, if the register has it, too."
+            "A file that is linked as a register was measured as a list of people alone: what it "
+            "says besides, as an earlier release without a common key does, is not in the risks."
         )
         limits = [said(message), *limits]
     box = Box(said("What was not considered"), [*summary.uncovered_columns(check), *limits])

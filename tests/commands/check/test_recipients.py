@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import tempfile
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -289,3 +290,113 @@ def test_a_stored_verdict_of_recipients_is_counted_again(more: str, people: Path
     assert checked.met
     confirmed = checked.frame.filter(verdict="agrees", column="value")["row"].unique()
     assert confirmed.len() == pl.read_parquet(out).height
+
+
+EARLIER = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), min_size=9, max_size=9)
+KNOWN = st.fixed_dictionaries(
+    {}, optional={name: st.sampled_from(["0.1", "0.5", "1"]) for name in ("a", "b", "d")}
+).filter(bool)
+
+
+@settings(max_examples=examples(40))
+@given(RECORDS, EARLIER, st.sets(st.integers(0, 8), min_size=1, max_size=9), KNOWN)
+def test_an_earlier_release_is_joined_by_the_key(
+    records: list[Row], before: list[Row], present: set[int], chances: dict[str, str]
+) -> None:
+    """By the definition: blocks of people alike in all columns of both files that are known.
+
+    ``a`` is in both files, ``b`` in the release alone, ``d`` in the earlier one alone. Who is not
+    in the earlier one has missing values there.
+    """
+    present |= {0}  # who is in both files
+    with tempfile.TemporaryDirectory() as folder:
+        release = pl.DataFrame(records, schema=[*QIDS, "s"], orient="row").with_row_index("id")
+        held = Path(folder) / "earlier.parquet"
+        rows = [(i, *before[i]) for i in sorted(present)]
+        earlier = pl.DataFrame(rows, schema=["id", "a", "d"], orient="row")
+        earlier.with_columns(pl.col("id").cast(pl.UInt32)).write_parquet(held)
+        recipient = {
+            "name": "university",
+            "knows": {name: float(p) for name, p in chances.items()},
+            "holds": [str(held)],
+            "attempt": 0.5,
+            "at_most": {"maximum": 1, "average": 1},
+        }
+        adversary = {"secret": ["s"], "key": "id"}
+        verdict = qifsql.check(release, {"adversary": adversary, "recipient": [recipient]})
+    columns = [  # of each person: what both files say
+        {"a": (r[0], before[i][0] if i in present else None), "b": (r[1],),
+         "d": (before[i][1] if i in present else None,), "s": r[-1]}
+        for i, r in enumerate(records)
+    ]  # fmt: skip
+    for model, secret in (("CRL", False), ("CAL", True)):
+        right = [Fraction(0), Fraction(0)]  # the maximum and the average
+        for known in subsets(range(3)):
+            weight = Fraction(1)
+            for i, name in enumerate("abd"):
+                p = Fraction(chances.get(name, "0"))
+                weight *= p if i in known else 1 - p
+            lines = [(*(c["abd"[i]] for i in sorted(known)), c["s"]) for c in columns]
+            found = chances_by_person(lines, range(len(known)), secret=secret)
+            right[0] += weight * max(found) / 2
+            right[1] += weight * sum(found) / len(found) / 2
+        levels = verdict.frame.filter(model=model)
+        assert levels["measure"].to_list() == ["maximum", "average"]
+        assert levels["value"].to_list() == [
+            pytest.approx(float(risk), abs=1e-12) for risk in right
+        ]
+    assert any("is joined with the release" in note for note in verdict.notes)
+    assert verdict.spec["dataset"] != "earlier.parquet"
+
+
+@pytest.fixture
+def two_years(tmp_path: Path) -> Path:
+    """A release with its policy's earlier one, in which two people have moved."""
+    now = [(i, "x" if i < 6 else "y", f"s{i % 2}") for i in range(12)]
+    then = [(i, "y" if i in (0, 7) else w, s) for i, w, s in now]
+    for name, rows in (("now", now), ("then", then)):
+        frame = pl.DataFrame(rows, schema=["id", "ward", "ill"], orient="row")
+        frame.write_parquet(tmp_path / f"{name}.parquet")
+    return tmp_path / "now.parquet"
+
+
+def of_press(path: Path, *, holds: str = "then.parquet", **adversary: object) -> dict[str, Any]:
+    press = {"name": "press", "knows": {"ward": 1}, "at_most": {"maximum": 0.2}}
+    held = {"holds": [str(path.with_name(holds))]}
+    return {"adversary": {"secret": "ill", **adversary}, "recipient": [press | held]}
+
+
+def test_an_earlier_release_without_a_key_is_said_not_to_be_measured(two_years: Path) -> None:
+    verdict = qifsql.check(two_years, of_press(two_years))
+    assert set(verdict.frame["model"]) == {"CRS", "CAS", "link"}
+    assert any("qifsql compose measures it" in note for note in verdict.notes)
+    assert any("has id as the release has" in note for note in verdict.notes)
+    joined = qifsql.check(two_years, of_press(two_years, key="id"))
+    right = qifsql.attack(
+        "crl,cal", [two_years, two_years.with_name("then.parquet")], qids="ward", secret="ill",
+        key="id",
+    )  # fmt: skip
+    assert joined.frame["value"].to_list() == right.frame["worst_case"].to_list()
+    assert not any("not in these numbers" in note for note in joined.notes)
+    assert joined.origin.paths[1].endswith("then.parquet")
+    assert {row["verdict"] for row in qifsql.verify(joined).rows()} == {"not checked"}
+
+
+@pytest.mark.parametrize(
+    ("adversary", "knows", "words"),
+    [
+        ({"key": "id"}, {"ward": "right=0.8"}, "a law.* and an earlier release"),
+        ({"key": "id"}, {}, "knows nothing of a person"),
+        ({"key": "id", "person": "ward"}, {"ill": 1}, "name two columns"),
+        ({"person": "ward", "secret": []}, {"ill": 1}, "with several"),
+        ({"key": "id", "household": "ward"}, {"ill": 1}, "does not take household"),
+    ],
+)
+def test_what_is_not_measured_with_an_earlier_release_is_refused(
+    adversary: dict[str, Any], knows: dict[str, Any], words: str, two_years: Path
+) -> None:
+    policy = of_press(two_years, **{"secret": [], **adversary})
+    policy["recipient"][0]["knows"] = knows
+    policy["adversary"] = {n: v for n, v in policy["adversary"].items() if v}
+    with pytest.raises(InputError, match=words):
+        qifsql.check(two_years, policy)
