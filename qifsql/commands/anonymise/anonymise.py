@@ -185,7 +185,11 @@ def _specify(
 def _write_records(
     path: Path, origin: Origin, table: write.ReleasedTable, work: Work, attack: Microdata
 ) -> tuple[Origin, list[str]]:
-    """Write the release; return its manifest, and notes on what columns reveal and lose."""
+    """Write the release; return its manifest, and notes on its columns.
+
+    Some columns ``reveal`` a quasi-identifier, as they depend on it; in a file of labelled values
+    (SPSS, Stata), some lose labels. ``attack`` is the microdata with the columns' roles.
+    """
     ending = release_files.ending_of(path)
     names = [column.name for column in table.released]
     records = write.plan_records(table, ending)

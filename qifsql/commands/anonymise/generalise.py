@@ -109,7 +109,7 @@ class Cells:
         """
         if self.content == "everything":
             return "everything"
-        if self.scale.tree is not None and not self.by_step:
+        if self.scale.tree is not None and not self.by_step:  # a node of a hierarchy has a name
             return "labelled"
         if self.content == "value":  # texts are listed: those that look like a set are quoted
             return "listed" if family(self.scale.attribute.type) in TEXTS else "plain"
@@ -146,7 +146,10 @@ class Cells:
 
     @property
     def is_text(self) -> bool:
-        """Return whether the column is of texts: then ``*``, not NULL, marks a suppressed cell."""
+        """Return whether the released column is of texts, where ``*`` marks a suppressed cell.
+
+        In columns of other types NULL does. ``starred``: some cell of the column is suppressed.
+        """
         has_stars = self.shape == "text" and self.starred  # then single values become texts, too
         if self.kind in ("everything", "labelled"):
             return has_stars or self.type == "VARCHAR" or self._is_written_as_text(self.type)
@@ -234,10 +237,11 @@ def _columns_of_cells(column: Cells) -> list[exp.Expr]:
 
 
 def make_values(passes: Passes, column: Cells, done: str = "done") -> None:
-    """Make the table ``values_i``, if cells need it: a row per class (part, how many values, cell).
+    """Make the table ``values_i`` of cells that are computed from all values in a class.
 
-    The cell is a set, node, mean or median of the values of the class. ``done`` names the table of
-    people by class and place.
+    A row per class: its number (``part``), how many values it has, and the cell: their mean,
+    median, set, or lowest common node of the hierarchy. Other cells need no table. ``done`` names
+    the table of people by class and by the place of their value on its scale.
     """
     i, scale = column.number, column.scale
     if column.kind == "centred":
@@ -291,11 +295,13 @@ def _cell_sources(column: Cells) -> list[tuple[str, str]]:
 
 
 def _interval_expressions(column: Cells) -> list[exp.Expr]:
-    """Return the SQL of an interval: its ends and a flag, its midpoint, a struct or a text.
+    """Return the SQL of an interval: its ends, its midpoint, a struct or a text.
 
-    ``alone``: both ends are one value. ``missing``: missing values, last on the scale, are in it.
+    Ends and midpoint are followed by a flag, whether the cell also stands for missing values, if
+    the column has any.
     """
-    # ``low`` and ``high`` of a class are its first and last place, which stand for values.
+    # In ``classes``, low_i and high_i are the places on the scale of the first and the last value
+    # of a class; the missing value is last. ``alone``: both ends are one value.
     i, nominal, type_ = column.number, column.nominal, column.scale.attribute.type
     if nominal is not None:  # the changes define the ends, not the data
         lower, upper = (exp.column(end, table=f"values_{i}") for end in ("lower", "upper"))
@@ -312,16 +318,16 @@ def _interval_expressions(column: Cells) -> list[exp.Expr]:
             ends = [middle]
         if release.as_text(type_, column.ending):
             ends = [column.writing.value(end, type_, column.number) for end in ends]
-        return [*ends, missing][: len(column.suffixes)]  # the flag only where values are missing
+        return [*ends, missing][: len(column.suffixes)]  # no suffix for a flag: nothing is missing
     if not column.is_text:
         return [_cell_of_view("interval_structs", bounds)]
     return [_interval_text(column, bounds, type_)]
 
 
 def _interval_text(column: Cells, bounds: Mapping[str, exp.Expr], type_: str) -> exp.Expr:
-    """Return the SQL of the text of an interval between ``bounds`` of a type.
+    """Return the SQL of an interval's text, such as ``20-29``; ``type_`` is that of its ends.
 
-    The ends of a period of dates are left to its name, if it has one.
+    An interval of whole months or years of days gets the name of the period, such as ``1980s``.
     """
     ends = {"lower_text": bounds["lower"], "upper_text": bounds["upper"]}
     written = {name: column.writing.value(end.copy(), type_) for name, end in ends.items()}
@@ -360,10 +366,11 @@ def _cell_of_view(
 
 
 def measure_loss(passes: Passes, column: Cells, *, suppressed: int) -> Loss:
-    """Return the loss of one quasi-identifier, with ``suppressed`` records; refuse huge sets.
+    """Return the information loss of one quasi-identifier, with ``suppressed`` records.
 
     The view ``counted`` (of sets and nodes) or ``spans`` (of intervals) has one row: the records in
-    cells of several values, the sum of what these cover, the values that are written.
+    cells of several values, the sum of what these cover, and how many values the cells list, which
+    must not be too many.
     """
     by_tree, i = column.scale.tree is not None, column.number
     by_set = by_tree or column.kind == "listed"

@@ -91,10 +91,10 @@ def _count_rare_records(counts: NodeCounts, combination: Combination, node: Node
 
 
 def _make_shown(counts: NodeCounts, node: Node) -> None:
-    """Make the table ``shown`` of the classes of a node that stay, with their steps and records.
+    """Make the table ``shown`` of the classes of a node that stay, with their records.
 
-    It begins with all classes that break no limit on a secret, and loses those that a combination
-    makes too small.
+    It begins with all classes that break no limit on a secret. Then classes are removed as long as
+    a combination of quasi-identifiers, of those that have a k of their own, has fewer than its k.
     """
     recoding = counts.recoding
     steps = counts.judged_steps(counts.source_of(node).table, node)
@@ -127,33 +127,35 @@ def refuse_classes(recoding: Recoding) -> None:
 def _remove_rare(recoding: Recoding, batches: Sequence[Sequence[str]]) -> None:
     """Remove classes from ``shown`` that combinations make too small, until there are none.
 
-    ``batches`` are the statements of ``_removing_statements``; all are sent again after any has
-    removed a class, because that may make others too small. A class that alone has enough records
-    is never removed, nor is another one by a combination of which both have the same cells. So only
-    the others are counted again and again.
+    ``batches`` are the statements of ``_removing_statements``, a batch per 64 combinations; all are
+    sent again after any has removed a class, because that may make others too small. A class that
+    alone has enough records is never removed, nor is another one by a combination of which both
+    have the same cells. So only the others are copied, and counted again and again.
     """
-    unchanged = 0  # batches that are known to remove none
+    count = recoding.passes.stream.count  # runs a statement; returns the rows of its table
+    unchanged = 0  # how many batches, the last one included, removed no class in a row
     while unchanged < len(batches):
-        for opening, first, again, closing in batches:
-            # Classes that may go; each statement returns how many of them are left.
-            opened = still_open = recoding.passes.stream.count(opening)
-            for text in chain([first], repeat(again)):
-                before, still_open = still_open, recoding.passes.stream.count(text)
-                if still_open in (0, before):
+        for copy_removable, remove_first, remove_again, update_shown in batches:
+            removable = remaining = count(copy_removable)
+            for statement in chain([remove_first], repeat(remove_again)):
+                before, remaining = remaining, count(statement)
+                if remaining in (0, before):
                     break
             unchanged += 1
-            if still_open < opened:  # take these out of ``shown``; only this batch removes no more
-                unchanged = 1
-                recoding.passes.stream.count(closing)
+            if remaining < removable:
+                unchanged = 1  # this batch would remove no more, but the others may
+                count(update_shown)
 
 
 def _removing_statements(recoding: Recoding) -> list[tuple[str, ...]]:
-    """Return statements that remove classes from ``shown`` that some combinations make too small.
+    """Return statements that remove from ``shown`` the classes that combinations make too small.
 
-    A batch is about several combinations: one statement that copies the classes that may go
-    (``open_classes``), two that remove those that are too small from the copy (the latter is sent
-    until it removes none), and one that leaves these out of ``shown``. They are made once, and kept
-    in ``recoding.removals``.
+    A class is one by all quasi-identifiers. By a combination of some of these, it is in a class
+    with others that have the same cells, and this one may be smaller than its k. A batch is about
+    several combinations: a statement that copies the classes that may go (``open_classes``), two
+    that remove those that are too small from the copy (the latter is sent until it removes none),
+    and one that leaves these out of ``shown``. They are made once and kept in
+    ``recoding.removals``.
     """
     if recoding.removals:
         return recoding.removals

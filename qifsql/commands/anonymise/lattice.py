@@ -188,9 +188,10 @@ class Lattice:
         return self.monotone and self.falling
 
     def _find_bottom(self) -> Node:
-        """Return the finest step of each quasi-identifier that is allowed with the last of others.
+        """Return the node that all allowed nodes are as coarse as, or coarser.
 
-        It is 0 where nothing is known of finer nodes. All nodes that are not coarser are refused.
+        It has, of each quasi-identifier, the finest step that is allowed if all others are at their
+        last (found by bisection), or 0 where a refused node says nothing about finer ones.
         """
         bottom = []
         for i, height in enumerate(self.heights):
@@ -205,12 +206,14 @@ class Lattice:
         return tuple(bottom)
 
     def _visit_by_loss(self, bottom: Node) -> None:
-        """Visit nodes by rising lower bound on their loss; of equal ones, the finest first.
+        """Measure nodes from ``bottom`` up, by rising bound on their loss, and update ``best``.
 
-        Stop if the time is up, or if the best node is known and the frontier is long enough.
+        Of equal bounds, the finest node comes first. A node that cannot be allowed is not measured,
+        but its coarser ones follow. Stop if the time is up, or if the best node is known (it is
+        ``optimal``) and enough others were measured for the frontier of risk and loss.
         """
-        unit = self.loss.unit * len(bottom) if self.loss.additive else 1  # of bounds
-        least, rated = Fraction(0), None  # the loss of the best node, in units, and that node
+        unit = self.loss.unit * len(bottom) if self.loss.additive else 1  # bounds per loss of 1
+        least, rated = Fraction(0), None  # the loss of the best node, as a bound, and that node
         queue = [(self._loss_bound(bottom), 0, bottom)]  # bound, sum of the steps, node
         while queue and not self.late():
             bound, _, node = heapq.heappop(queue)
@@ -223,7 +226,7 @@ class Lattice:
                     return
             if not self._is_known_refused(node) and (self._settles_finer or not self._judge(node)):
                 self._climb(node)
-            # each node is reached on one way: by its last step that is above the bottom
+            # to reach each node once, only its last step above the bottom may be the last climbed
             climbed = (i for i, step in enumerate(node) if step > bottom[i])
             last_climbed = max(climbed, default=0)
             for child in self._nodes_above(node, last_climbed):

@@ -51,9 +51,10 @@ def largest_part(k: int, width: int, within: int) -> int:
 def make_groups(passes: Passes, limits: ClassLimits, within: int) -> bool:
     """Create the table ``done`` of groups, places and people; return whether medians cut it first.
 
-    Mondrian first cuts parts that are too large; groups are made inside of each part. The tables
-    ``near_1`` and ``near_2`` have the people that are in no group yet, by turns. Where people have
-    several records, ``holders`` says who has which.
+    Parts of more than ``within`` people are first cut as by Mondrian; groups are made inside of
+    each part. Each turn takes a group out of all parts. The people in no group yet are in
+    ``near_1`` and ``near_2`` by turns; ``carried`` has the person of each part around whom the next
+    group is to be formed. Where people have several records, ``holders`` says who has which.
     """
     size = largest_part(limits.k, passes.coded.width, within)
     partition(passes, ClassLimits(limits.k), small=size)

@@ -68,7 +68,11 @@ class NodeCounts:
         return self.recoding.passes
 
     def make_tuples(self) -> None:
-        """Make ``tuples`` of ``coded``, one row per person or kind of person."""
+        """Make ``tuples``, the table in which nodes are counted, and the first of ``sources``.
+
+        It has a row per kind of person, who have the same values of all columns, with their number;
+        or a row per person, if so many differ that kinds would save little.
+        """
         passes, columns = self.passes, self.recoding.columns
         tables = {"coded": own_name("coded")}
         secrets = range(1, passes.coded.carried + 1)
@@ -84,11 +88,11 @@ class NodeCounts:
         self.sources = [Source((0,) * len(self.recoding.steps), "tuples", rows)]
 
     def measure(self, node: Node, limit: int, *, refuse_early: bool = False) -> Measured:
-        """Count the classes of a node.
+        """Count the classes of a node, and measure what its suppressed records lose.
 
-        The loss of suppressed records is measured if there are any, and at most ``limit`` records.
-        With ``refuse_early``, some classes alone are counted if more than ``limit`` records of
-        these are suppressed.
+        The loss is not measured if more than ``limit`` records are suppressed: such a node is not
+        allowed. With ``refuse_early``, the classes in the table of the rarest groups are counted
+        first. If these alone suppress too many records, the counts are about them alone.
         """
         source = self.source_of(node)
         rare = self._rare_source(node) if refuse_early and source.rows > LONG_TABLE else None
@@ -105,8 +109,10 @@ class NodeCounts:
     def _rare_source(self, node: Node) -> Source | None:
         """Return the table with all people of the rarest groups by one quasi-identifier of a node.
 
-        So a class of the node, or of a finer one, has all its records there, or none. Where a node
-        breaks a limit, such a class mostly does.
+        A group are the people with one value at the node's step; the quasi-identifier is that with
+        the most groups. So a class of the node, or of a finer one, has all its records there, or
+        none. Where a node breaks a limit, such a class mostly does. Return None if the table has no
+        rows: then even the rarest group has more than one of RARE people.
         """
         sizes = self.recoding.sizes
         i = max(self.recoding.qids, key=lambda i: sizes[i - 1][node[i - 1]].cells)
@@ -121,10 +127,14 @@ class NodeCounts:
         return self.rare[i, s] if self.rare[i, s].rows else None
 
     def _count_classes(self, node: Node, source: Source) -> Measured:
-        """Count the classes of a node in a table."""
+        """Count the classes of a node, from the table ``source`` of people.
+
+        If the table ``shown`` is of this node, classes that are not in it count as suppressed.
+        """
         is_shown = node == self.shown_node
         columns = list(self.recoding.columns)
-        if source.rows > LONG_TABLE:  # then a text of its own is cheaper than further columns
+        # Of a long table, a new statement is cheaper than to group by columns of a single cell.
+        if source.rows > LONG_TABLE:
             columns = self._columns_that_part(node) or [1]
         key = f"{source.table} by {columns}{', shown' if is_shown else ''}"
         if key not in self.texts:
@@ -169,17 +179,21 @@ class NodeCounts:
     def source_of(self, node: Node) -> Source:
         """Return the table with the fewest rows that a node can be counted from; may make one.
 
-        What is made has the classes of a node that is finer, so that other nodes can be counted
-        from it, too. All tables together do not have more rows than ``tuples``.
+        A node is counted from a table of people (``tuples``, the first source) or of the classes of
+        a finer node. The classes of a node that is finer than ``node`` are made a table, so that
+        other nodes can be counted from it, too, if they are few for the rows of the best table. The
+        tables that are made do not have more rows together than ``tuples``.
         """
         source = min(
             (s for s in self.sources if all(map(operator.le, s.node, node))),
             key=lambda source: source.rows,
         )
-        limit = source.rows // SHRINKAGE
-        is_long = source.rows > LARGE_TABLE and len(self._columns_that_part(node)) > 1
-        is_long = is_long and not self.recoding.counts_people  # of whom most differ
-        if not is_long or sum(s.rows for s in self.sources) + limit > 2 * self.sources[0].rows:
+        most_rows = source.rows // SHRINKAGE  # of the table that may be made
+        is_worth_while = source.rows > LARGE_TABLE and len(self._columns_that_part(node)) > 1
+        # Rows that also have the person, who differs, hardly become fewer.
+        is_worth_while = is_worth_while and not self.recoding.counts_people
+        all_rows = sum(s.rows for s in self.sources)
+        if not is_worth_while or all_rows + most_rows > 2 * self.sources[0].rows:
             return source
         finer = self._finer_node(node, source)
         if finer is None:
@@ -193,16 +207,18 @@ class NodeCounts:
         return self.sources[-1]
 
     def _finer_node(self, node: Node, source: Source) -> Node | None:
-        """Return a finer node with few classes for the rows of a table; None if ``node`` has many.
+        """Return the finest node whose table is still small beside ``source``; None if none is.
 
-        Of each quasi-identifier the step goes down to that of the table, as long as there are not
-        too many classes: first where many nodes are gained for few classes.
+        A table of it serves for all coarser nodes, so the finer the better. From ``node``, one
+        quasi-identifier after the other is made finer by a step, down to that of the source: first
+        the one that gains many nodes for few more classes.
         """
         if not self._is_small(node, source):
             return None
         open_qids = set(self.recoding.qids)
 
         def gain(i: int) -> float:
+            """Return how much the nodes grow for the growth of the cells, both as logarithms."""
             sizes, s = self.recoding.sizes[i - 1], node[i - 1]
             factor = math.log(sizes[s - 1].cells / sizes[s].cells)
             return math.log1p(1 / (len(sizes) - s)) / factor if factor else math.inf
@@ -217,10 +233,12 @@ class NodeCounts:
         return node
 
     def _is_small(self, node: Node, source: Source) -> bool:
-        """Estimate from a sample whether a node has few classes by secrets, for a table's rows.
+        """Return whether the table of a node would have one row for SHRINKAGE rows of ``source``.
 
-        The estimate is GEE (Charikar et al. 2000). Where all rows differ, it is too small by a
-        factor that is the root of SAMPLE.
+        Its rows are classes by secret. Their number is estimated by GEE (Charikar et al. 2000) from
+        a sample of one row in SAMPLE: the classes that occur in it, of which each ``single`` one
+        counts for the root of SAMPLE. The sample and its statement are kept for other nodes. Where
+        all rows differ, the estimate is too small by the root of SAMPLE.
         """
         name = f"sample_{source.table}"
         if name not in self.samples:
@@ -305,11 +323,12 @@ class NodeCounts:
         columns: Sequence[int] = (),
         is_shown: bool = False,
     ) -> list[Step]:
-        """Return the steps ``tuples_of_node`` and, if limits need it, ``refused`` (classes).
+        """Return steps of SQL: the people by their cells at a node, and the classes to suppress.
 
-        ``table`` has the people. Without a ``node`` its steps are parameters of the SQL. With
-        ``is_shown``, all classes are refused that are not in the table ``shown``. ``columns`` are
-        those that part the classes, by default all.
+        The first is ``tuples_of_node``, from the people in ``table``. ``refused`` are the classes
+        that break a limit on a secret (the step is missing if there is none) or, with ``is_shown``,
+        all that are not in the table ``shown``. Without a ``node`` its steps are parameters of the
+        SQL. ``columns`` are those that make the classes, by default all.
         """
         people = self.recoding.view(
             "tuples_of_node",

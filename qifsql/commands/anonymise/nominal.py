@@ -77,7 +77,11 @@ class Nominal:
         return exp.cast(begin, "HUGEINT") if self.type == "BIGINT" else self._typed(begin)
 
     def _last_value(self) -> exp.Expr:
-        """Return the last value of the interval; of floating numbers the first one after it."""
+        """Return the SQL of the last value in an interval whose width the user's change states.
+
+        Of floating-point numbers it is the end, which is not in the interval. ``widths`` are those
+        of the changes one after the other; without them, the interval is one value.
+        """
         begin = self._first_value()
         if not self.widths:
             return begin

@@ -111,10 +111,11 @@ class Recoding:
             self._nest_steps(i, max(0, len(steps) - 1))
 
     def make_bases(self, node: Node, shape: CellShape) -> None:
-        """Make the tables ``bases_1 ..``: the place of each value for the release of a node.
+        """Make the tables ``bases_1 ..``, which map each value to a place on its scale.
 
-        Where cells of the ``shape`` do not depend on the values of a group, these have one place,
-        so that records with equal cells are counted together.
+        A step makes groups of values equal. If cells of the ``shape`` show the group (its label),
+        not its values, all values of a group get one place, so that records with equal cells are
+        counted together. Else each value keeps its own place, as in a stratum, which has no steps.
         """
         for i, s in zip_longest(self.columns, node, fillvalue=0):
             step = s if i <= len(node) and self.steps[i - 1][s].hides_values(shape) else 0
@@ -189,7 +190,10 @@ class Recoding:
         return losses
 
     def make_suppression_losses(self) -> None:
-        """Make ``left_by_steps``: the loss of suppression beyond each step, by group of values."""
+        """Make ``left_by_steps``: what a suppressed cell loses beyond what its step has lost.
+
+        A row per quasi-identifier, step and group of values that the step makes equal.
+        """
         queries = []
         for i, scale in enumerate(self.scales, 1):
             sizes = {"all_values": scale.values or 1, "all_lengths": scale.span or 1}
@@ -219,9 +223,11 @@ class Recoding:
         places: Sequence[int] = (),
         **shape: Shape,
     ) -> Select:
-        """Return the query of a view about people at a node, with its placeholders filled.
+        """Return the query of the template ``sql/anonymise/VIEW``, filled for this recoding.
 
-        ``places`` are the columns that it is about, by default all.
+        ``tables`` name the tables that it reads, ``numbers`` are its constants, ``places`` the
+        numbers of the columns that it loops over (by default all), ``shape`` further loops and
+        conditions of the template.
         """
         return splice(
             f"anonymise/{view}",
@@ -241,7 +247,11 @@ class Recoding:
         numbers: Mapping[str, int] | None = None,
         **shape: Shape,
     ) -> Select:
-        """Return the query of a view about the steps of quasi-identifier number ``i``."""
+        """Return the query of the template ``sql/anonymise/VIEW`` about one quasi-identifier.
+
+        Its steps of generalisation are in the table ``steps_i``. ``columns`` name the columns for
+        the template's placeholders; ``numbers`` and ``shape`` are as in ``view``.
+        """
         names = ("done", "refused", "classes", "tuples")
         tables = {name: own_name(name) for name in names}
         return splice(

@@ -70,9 +70,11 @@ def widen_intervals(recoding: Recoding) -> None:
 
 
 def make_cell_values(recoding: Recoding, column: Cells, step: ValueStep, s: int) -> None:
-    """Make the table ``values_i`` of a quasi-identifier at step number ``s``, if its cells need it.
+    """Make the table ``values_i``: what cells of quasi-identifier i show at step number ``s``.
 
-    A row per group of values, ``part``: its label, set, centre, or ends of its interval.
+    A row per group of values that the step makes equal (``part``): its label, set, centre, or the
+    ends of its interval. No table is made where a cell shows the value itself, or an interval whose
+    ends are values. DatasetError if a set has too many values.
     """
     i, passes = column.number, recoding.passes
     if column.kind == "labelled" and step.form is not None:
@@ -103,7 +105,8 @@ def measure_loss(recoding: Recoding, i: int, s: int) -> Loss:
     """Return the loss of quasi-identifier number ``i``, at step number ``s``, in the release."""
     columns = {"own_step": column_of(i, s), "own_cell": f"step_{i}", "place": f"place_{i}"}
     row = recoding.passes.row(recoding.view_of_steps("lost_by_cells", i, columns))
-    released, generalised, listed, spanned = map(int, row)  # records, records, values, length
+    # Records: in all, and with a cell of several values; sums of the values in cells, and lengths.
+    released, generalised, listed, spanned = map(int, row)
     scale, records = recoding.scales[i - 1], recoding.passes.coded.records
     covered, length = (spanned, scale.span) if scale.interval else (listed, scale.values)
     return Loss.of(generalised, covered, length, suppressed=records - released, records=records)

@@ -259,10 +259,11 @@ class Work:
         steps: Sequence[int] | None = None,
         optimal: bool | None = None,
     ) -> dict[str, Any]:
-        """Return a row of ``SUMMARY``, without method, records, time; make the table ``COLUMNS``.
+        """Return a row of ``SUMMARY``, without method, records, time; add a table to the details.
 
-        ``losses``, ``changes`` and ``hidden``, the number of suppressed cells, have an entry for
-        each quasi-identifier; the last two are empty for Mondrian and MDAV. ``sizes`` are columns
+        The table is ``COLUMNS``, a row per quasi-identifier. ``losses``, ``changes`` and
+        ``hidden``, the number of suppressed cells, have an entry for each of these; the last two
+        are empty for Mondrian and MDAV. ``sizes`` are columns
         about classes. ``steps`` (of a node) and ``optimal`` are None for methods without any.
         """
         words = {column.number: column.words for column in self.cells}
@@ -286,9 +287,10 @@ class Work:
     def _recode(self, steps: Sequence[Sequence[ValueStep]], ending: str) -> dict[str, Any]:
         """Make the classes and cells of recode, lattice or suppress; return the row of the summary.
 
-        ``steps`` are forms of the values, finest first, of each quasi-identifier. A node has the
+        ``steps`` are the generalisations of each quasi-identifier, finest first. A node has the
         number of a step of each: recode takes the last steps, lattice the best node that it finds.
-        Suppress leaves the values as the last steps have them, and suppresses single cells.
+        Suppress leaves the values as the last steps have them, and suppresses single cells. The
+        tables ``own_classes`` and of cells remain for writing; ``details`` and ``notes`` get more.
         """
         passes, request = self.passes, self.request
         for i in self.suppression_order:
@@ -427,16 +429,19 @@ class Work:
         return [names.index(name) + 1 for name in dict.fromkeys(self.request.suppress_cells)]
 
     def _code_people(self, hierarchies: Mapping[str, Hierarchy]) -> Coded:
-        """Create the scales, the secrets, and the table ``coded``, one row per record.
+        """Make scales that number the values of all columns, and ``coded``: one row per record.
 
-        Recode makes it when the cells are known, unless people have to be counted first.
-        ``hierarchies`` are those of the quasi-identifiers that Mondrian cuts along them.
+        It has the place of each value on the scale of its column (strata are columns, too), and the
+        codes of the secrets. ``recode`` makes it only when the cells are known, unless people have
+        to be counted. ``hierarchies`` are those of the quasi-identifiers that Mondrian cuts along
+        them. Also sets ``places`` (scales of all columns), ``scales`` (of the quasi-identifiers)
+        and ``coded`` (the microdata that are numbered).
         """
         self.meter.inside(0.0, "reading")
         by_place = replace(self.microdata, qids=(*self.microdata.qids, *self.strata))
         self.places = scales.make_scales(self.engine, by_place, hierarchies)
         self.scales = self.places[: len(self.microdata.qids)]
-        secrets = tuple[Secret, ...]()  # none if no limit is about them
+        secrets: tuple[Secret, ...] = ()  # not read if no limit and no bound on risk needs them
         if self.request.limits.of_secret or self.request.until:
             secrets = tuple(scales.make_secrets(self.engine, self.microdata))
         used = self.microdata.secrets[: len(secrets)]

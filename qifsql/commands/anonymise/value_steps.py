@@ -64,7 +64,7 @@ def value_step(i: int, changes: Sequence[Change], changed: Changeable) -> ValueS
 
     Its content says what a cell shows: the value itself (no change), nothing (dropped), a label, a
     node of a hierarchy, a prefix, or an interval or set that covers the values merged. Raises
-    InputError, ColumnError or ExpressionError where there is no such form.
+    InputError, ColumnError or ExpressionError if a change does not fit the column.
     """
     forms = changed_attributes.apply_changes(list(map(as_values, changed.qids)), changes, changed)
     form, kinds = forms[i - 1], {change.kind for change in changes}
@@ -179,9 +179,10 @@ class RequestedSteps:
         return self.engine.rows(Plan((), query), "reading values", self.microdata.dataset.name)
 
     def _without_idle_prefix(self, i: int, step: ValueStep) -> ValueStep:
-        """Return a step; one of prefixes that shorten no value becomes one of sets.
+        """Return a step as it is, but as one of plain values if it keeps prefixes and cuts nothing.
 
-        Raises ColumnError if a kept prefix has a star, which stands for hidden characters.
+        A cell of a prefix has stars for the characters that are cut. Raises ColumnError if some
+        values are cut and a kept prefix has a star itself.
         """
         if step.content != "prefix":
             return step

@@ -131,7 +131,7 @@ def roles_of_columns(microdata: Microdata, table: ReleasedTable) -> list[ColumnR
     strata = frozenset() if microdata.by is None else source_columns(microdata.by.expression)
     released = {c.name.removesuffix(c.suffix): c for c in table.released}
     column_roles = []
-    for column in table.columns:  # what remains in ``released`` are computed quasi-identifiers
+    for column in table.columns:  # of the input; computed quasi-identifiers stay in ``released``
         out_column = released.pop(column.name, None)
         if out_column is None:
             column_roles.append(ColumnRoles(column.name, (roles.LEFT_OUT,)))

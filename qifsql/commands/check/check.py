@@ -173,8 +173,9 @@ def judge(
 ) -> Verdict:
     """Return the verdict by a policy already read: a row per rule, model, secret and group.
 
-    A level is the value that a rule is about, and whether it is within its bounds. Rules share as
+    A row has the value that a rule is about, and whether it is within its bounds. Rules share as
     few attacks as possible; those about a synthetic release share comparisons with its original.
+    Recipients add rows of their own. The origin records all that was asked and read.
     """
     origin = Origin.now(settings, "check")
     last_release = _read_baseline(policy, baseline)
@@ -198,18 +199,18 @@ def judge(
     details = {"uncovered": columns.frame, **_households(results)}
     notes = _notes(policy, rows, [*results, *(release.result for release in compared)])
     today = datetime.date.today()
-    late = [recipient.name for recipient in policy.recipients if recipient.has_expired(today)]
+    expired = [recipient.name for recipient in policy.recipients if recipient.has_expired(today)]
     if assessments:
         details["recipients"] = recipient_levels.summary(assessments, frame, today)
         notes += tuple(note for assessment in assessments for note in assessment.notes)
         described = [assessment.plain() for assessment in assessments]
-        words = {"recipients": described, "expired": late, "statement": dict(policy.statement)}
+        words = {"recipients": described, "expired": expired, "statement": dict(policy.statement)}
         origin = replace(origin, spec={**origin.spec, **words})
     if stated is not None:
-        late = list(dict.fromkeys([*late, *stated.expired(today)]))
+        expired = list(dict.fromkeys([*expired, *stated.expired(today)]))
         changed = stated.changed(digests(origin.paths))
         origin = origin.reading((stated.file,))
-        origin = replace(origin, spec={**origin.spec, "expired": late, "changed": changed})
+        origin = replace(origin, spec={**origin.spec, "expired": expired, "changed": changed})
     return Verdict.of(frame, origin, notes, details)
 
 

@@ -122,7 +122,11 @@ def _measure_columns(
 
 
 def _reason_unmeasured(column: ColumnRoles, *, of_one_file: bool) -> str:
-    """Return why a column cannot be measured; empty if it can."""
+    """Return why a column cannot be measured; empty if it can.
+
+    It needs a name and plain values. Cells of several values, such as intervals of a generalised
+    release, are nested, but can be compared within one file.
+    """
     if column.attribute is None:
         return NAMELESS
     type_ = column.attribute.type
@@ -156,7 +160,11 @@ class _Uniques:
     """
 
     def __init__(self, engine: Engine, microdata: Microdata, columns: Sequence[Attribute]) -> None:
-        """Take the people of the attack; nobody is left out for a missing value in ``columns``."""
+        """Take the people of the attack, with further ``columns`` that may become known.
+
+        If the attack leaves out people with a missing quasi-identifier, this becomes part of the
+        filter: nobody is left out for a missing value in ``columns``. CSV files are loaded once.
+        """
         conditions = [microdata.where] if microdata.where is not None else []
         conditions += microdata_steps.nothing_missing(microdata) if microdata.null == "drop" else []
         where = exp.and_(*conditions) if conditions else None
@@ -176,7 +184,10 @@ class _Uniques:
         self.plans: list[Plan] = []
 
     def count_alone(self, more: Sequence[Attribute]) -> tuple[int, int]:
-        """Return the number of people, and of those alone if ``more`` columns are known, too."""
+        """Return the number of people, and of those who are alone in their block.
+
+        Blocks are of the named quasi-identifiers and ``more`` columns. The plan is recorded.
+        """
         microdata = replace(self.microdata, qids=(*self.named, *more))
         steps = Steps(BoundAttack((), microdata))
         uniques = exp.select("*").from_(steps.need("uniques"))
@@ -188,7 +199,8 @@ class _Uniques:
     def count_alone_with_each(self, columns: Sequence[Attribute], people: int) -> Mapping[str, int]:
         """Return how many of the ``people`` are alone if a column is known, too, by its name.
 
-        Of few people, a statement counts several columns of one type at once.
+        Each column takes a statement. Of few people, one counts several columns together, whose
+        values it has as lists: so they are of one type.
         """
         is_plain = self.microdata.person is None and self.microdata.weight is None
         is_spark = self.engine.settings.engine_name == "spark"  # it has no list of all values
@@ -204,7 +216,10 @@ class _Uniques:
         return alone
 
     def _count_together(self, columns: Sequence[Attribute]) -> Mapping[str, int]:
-        """Return the same for columns of one type, which one statement counts."""
+        """Return how many people are alone if a column is known, too, by its name.
+
+        All ``columns`` have one type, so that one statement counts them.
+        """
         microdata = replace(self.microdata, qids=(*self.named, *columns))
         first = len(self.named) + 1
         numbers = range(first, first + len(columns))

@@ -232,10 +232,11 @@ def _assess(
     swept: Result | None,
     settings: Settings | None,
 ) -> Assessment:
-    """Return what was measured for one recipient; ``swept`` has the subsets that may be known.
+    """Return the attacks of one recipient, and their success.
 
-    It is one attack on what is known (surely, with errors, or as the mean over ``swept``), with
-    earlier releases that are held, and a link with each register.
+    It is one attack with the quasi-identifiers that the recipient knows, and with earlier releases
+    that they hold, and a link with each register. If each is known with a chance, the attack is the
+    mean over the subsets of a sweep (``swept``), weighted by the chance that just this is known.
     """
     successes: list[Success] = []
     results: list[Result] = []
@@ -389,15 +390,17 @@ def _successes(row: Mapping[str, Any]) -> Iterator[Success]:
 
 
 def _noisy_successes(result: Result) -> Iterator[Success]:
-    """Yield the success of knowledge with errors; at most that of the exact row before it.
+    """Yield the successes of a recipient whose knowledge has errors, with their interval.
 
-    Rows of the attack are pairs: what would be known without errors, and with them.
+    Rows of the attack come in pairs: the quasi-identifiers known without errors, then with them.
+    Nobody is at greater risk than without errors, so the ``maximum`` is that of the exact row.
     """
     rows = list(result.rows())
     for exact, noisy in zip(rows[::2], rows[1::2], strict=True):
         interval = None if noisy["high"] is None else (noisy["low"], noisy["high"])
-        for greatest, success in zip(_successes(exact), _successes(noisy), strict=False):
-            yield replace(success, maximum=greatest.maximum, interval=interval)
+        # Only an exact row may have a second success, about people who report the secret.
+        for upper_bound, success in zip(_successes(exact), _successes(noisy), strict=False):
+            yield replace(success, maximum=upper_bound.maximum, interval=interval)
 
 
 def _sweep(

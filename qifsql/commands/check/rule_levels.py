@@ -60,10 +60,10 @@ class Comparison:
             yield everybody | row | about | {"interval": interval}
 
     def _values_of_all(self, rule: Rule) -> Iterator[Row]:
-        """Yield the value of a measure for each secret of the first release, about everybody.
+        """Yield the value of a rule's measure for each secret, about everybody, of one release.
 
-        A risk is a share of the people that the measure without ``_risk`` counts. ``nobody`` tells
-        that the value is missing because it is a share of no people.
+        ``nobody`` says that a value is missing because it is a share of no people: those of its own
+        row or, for a risk (``x_risk``), those whom the measure ``x`` is about.
         """
         rows = self.result.frame.filter(file=1).to_dicts()
         people = {row["measure"]: row["people"] for row in rows}
@@ -159,11 +159,11 @@ def judge_missing_value(rule: Rule, row: Mapping[str, Any]) -> bool | None:
 def levels_of_rule(
     policy: Policy, rule: Rule, model: Model, result: Result, last_release: Baseline | None
 ) -> list[dict[str, Any]]:
-    """Return the levels of a rule for one of its models, in the order of the result.
+    """Return the levels of a rule for one of its models, in the order of the attack's ``result``.
 
-    A level is the value of the rule's measure for one secret and group, and whether it is met. Of
-    the rows of a question (all records of a person known or one, everybody or those with a
-    reported secret) the worst counts.
+    A level is the value of the rule's measure for one secret and group, and whether it is met. The
+    attack may answer in several ways: all records of a person are known or one; about everybody, or
+    the people who report the secret. Of these the worst counts.
     """
     known_records = policy.adversary.get("known_records")  # all or one; None: both
     rows = []
@@ -182,7 +182,8 @@ def levels_of_rule(
             if group_row[rule.measure] is not None:
                 values.append(group_row | {"interval": None})
             elif group_row.get("known_records") != "one" or known_records:
-                # Measures of all records alone are passed over in rows of one, unless one is named.
+                # Some measures have no value if one record is known; that is wrong only if the
+                # policy names which records are known.
                 message = f"{rule.measure} has no value in model {model.acronym}"
                 raise policy.wrong(rule, message, "measure")
     return _worse_readings(rule, _levels_of_rows(policy, rule, model.acronym, values, last_release))

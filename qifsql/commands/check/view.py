@@ -105,7 +105,10 @@ def caveats(result: Verdict) -> list[str]:
 
 
 def statement_sentences(spec: Spec) -> list[str]:
-    """Return what holds no longer of the statement that a verdict is about; [] without one."""
+    """Return sentences on a signed statement: the files for which it no longer holds, and why.
+
+    ``spec["changed"]`` and ``spec["expired"]`` name them. [] if the verdict is about no statement.
+    """
     if "changed" not in spec:
         return []
     messages = {
@@ -238,7 +241,7 @@ def bounds_text(text: str) -> str:
 def finding_text(row: Mapping[str, Any]) -> str:
     """Return the value of a level and its bounds.
 
-    For example, ``worst_case is 0.5 (baseline 0.4), wanted <= 0.3``.
+    For example, ``worst_case is 0.5 (baseline 0.4), required <= 0.3``.
     """
     text = f"{row['measure']} is {row['value']}"
     if row.get("low") is not None:

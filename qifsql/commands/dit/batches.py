@@ -52,10 +52,13 @@ def compute_batches(
     hierarchy: Hierarchy | None,
     meter: Meter,
 ) -> tuple[str, ...]:
-    """Store the distances of unfinished batches, create ``each_one`` of all; return remarks.
+    """Measure the distances of all targets that the ``store`` lacks; return remarks.
 
-    A batch has some of the targets; a run has the limits of one k and l. Of several draws the first
-    is stored, and ``drawn`` has the distances of all.
+    A target is a person whose prediction is tested with and without their record; a batch has some
+    of them. A run has the limits of one k and l. Each batch of a run is stored when it is done, so
+    that a later call resumes. If delta is asked for (``draws``), random parts are repeated: the
+    first draw is stored, and the table ``drawn`` has the distances of all. ``each_one`` is created
+    from the store: one row per run, target and distance.
     """
     question, engine = source.question, source.engine
     batches: list[int] = []
@@ -130,7 +133,10 @@ def _tabulate_mondrian(passes: Passes, people: People, source: ReleaseSource, me
 def _tabulate_files(
     passes: Passes, source: ReleaseSource, external: ExternalReleases, batch: int, meter: Meter
 ) -> None:
-    """Create ``patterns``, ``totals`` and ``tallies`` of a batch from one file for each target."""
+    """Create ``patterns``, ``totals`` and ``tallies`` of a batch from releases made elsewhere.
+
+    There is a release, a file, without each target. They are all read, then removed.
+    """
     files: dict[int, Path] = {}
     try:
         rows = _targets_of_batch(passes, batch)
@@ -145,25 +151,31 @@ def _tabulate_files(
 
 
 def _compute_distances(passes: Passes, source: ReleaseSource, draw: int, meter: Meter) -> None:
-    """Create ``distances``, one row per target of a batch, from ``totals`` and the other counts.
+    """Create ``distances``: how much the prediction for each target depends on their record.
 
-    Naive Bayes has a formula, in SQL; other classifiers are trained on two releases per target,
-    with a seed of the ``draw`` for each, or with one seed if delta is not asked for.
+    One row per target of a batch. The table ``beliefs`` has the predictions from the release with
+    the target and from that without. Naive Bayes has a formula, in SQL, from the counts in
+    ``totals`` and ``tallies``. Other classifiers are trained on both releases: to measure delta,
+    with a seed of its own for each, else with the same one.
     """
     question, bayes = source.question, source.question.classifier == BAYES
     if not bayes:
         (targets_of_batch,) = passes.row(exp.select("count(*)").from_(own_table("targets")))
         total = 2 * targets_of_batch
 
-        def look(n: int) -> None:
+        def show_progress(n: int) -> None:
             text = f"{question.classifier}: {n:,} of {total:,} releases"
             meter.inside(0.8 + 0.2 * n / total, text)
             meter.show()
 
-        first = question.seed + 2 * draw
-        seeds = (first, first + bool(question.draws))
+        seed_with = question.seed + 2 * draw
+        seed_without = seed_with + 1 if question.draws else seed_with
         posteriors.apply_classifier(
-            source.engine, passes, question.classifier, seeds=seeds, look=look
+            source.engine,
+            passes,
+            question.classifier,
+            seeds=(seed_with, seed_without),
+            look=show_progress,
         )
 
     def measure(_stream: Stream) -> None:

@@ -93,7 +93,11 @@ def share_rows(
 
 
 def delta_rows(passes: Passes, question: Question) -> pl.DataFrame:
-    """Return ``DELTAS`` from the table ``drawn`` of the distances of all draws."""
+    """Return ``DELTAS``: a row per run, distance and epsilon (threshold), with delta.
+
+    Delta is the largest share over the targets of draws in which the target's distance is at least
+    epsilon. The table ``drawn`` has the distances in all draws.
+    """
     listed = exp.values([(double(p),) for p in question.thresholds], "listed", columns=["point"])
     passes.keep("points", exp.select("point").from_(listed))
     rows = []

@@ -81,7 +81,10 @@ def _run(
     out: Path | None,
     store: Path | None,
 ) -> Result:
-    """Test all runs; write a row per person to ``out``, and finished batches to ``store``."""
+    """Test the release of each run (limits on k and l); return the distances of predictions.
+
+    A row per person is written to ``out``; finished batches of people are kept in ``store``.
+    """
     hierarchy = None if question.hierarchy is None else Hierarchy.read(question.hierarchy)
     meter = Meter("testing", settings.progress)
     (dataset,) = spec.dataset.datasets

@@ -40,7 +40,11 @@ class ExternalReleases:
     """
 
     def __init__(self, passes: Passes, source: ReleaseSource, run: int) -> None:
-        """Take the people's values from the tables of ``passes``, and make the places of these."""
+        """Read nothing yet, but make the tables of places of the people's values.
+
+        ``source`` has the release of everybody, made by another tool; ``run`` is the number of the
+        limits on k and l with which it was made.
+        """
         self.engine, self.passes, self.attack, self.run = source.engine, passes, source.attack, run
         microdata = source.attack.microdata
         people = microdata.dataset.name
@@ -62,10 +66,12 @@ class ExternalReleases:
             make_places(self.tables, raw, values)
 
     def read(self, files: Mapping[int, Path]) -> None:
-        """Create ``patterns``, ``totals`` and ``tallies``: counts of records of each target.
+        """Create ``patterns``, ``totals`` and ``tallies`` from the releases that the user made.
 
-        ``files`` has the release without each target, by the target's number. Raises ColumnError,
-        DatasetError or InputError if a release cannot be used. Tables of one reading are dropped.
+        They count the records of releases with and without each target (a person whose prediction
+        is tested). ``files`` has the release without each target, by the target's number. Raises
+        ColumnError, DatasetError or InputError if a release cannot be used. Other tables made here
+        are dropped.
         """
         self._add_rows(EVERYBODY, self.release, first=True)
         for target, path in files.items():
@@ -77,7 +83,7 @@ class ExternalReleases:
                 f"{quoted(self.secret.name)} that nobody in "
                 f"{self.attack.microdata.dataset.name} has; releases must leave the secret as it is"
             )
-        for raw in self.raws:
+        for raw in self.raws:  # the cells of each quasi-identifier, and the values they contain
             self._make_spans(raw)
         numbers = [raw.number for raw in self.raws]
         texts = {f"texts_{raw.number}": self._column(raw).names["cells"] for raw in self.raws}
@@ -174,9 +180,15 @@ class ExternalReleases:
         ``plain`` cells are values that stand for themselves; others may be intervals, sets or
         nodes.
         """
-        title, type_, plain = self.release.name, self.types[raw.name], raw.name in self.plain
         return Generalised(
-            raw, 1, title, raw.name, type_, plain=plain, typed=self.typed, labels=LABELS
+            raw,
+            number=1,  # all releases are read as one
+            release=self.release.name,
+            column=raw.name,
+            type=self.types[raw.name],
+            plain=raw.name in self.plain,
+            typed=self.typed,
+            labels=LABELS,
         )
 
 

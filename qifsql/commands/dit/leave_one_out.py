@@ -92,9 +92,11 @@ def make_scales_without(passes: Passes, scales: Sequence[Scale]) -> None:
 
 
 def _add_moved_values(passes: Passes, i: int, scale: Scale) -> None:
-    """Add to ``moved`` the values of qid ``i`` that get another place without a removed value.
+    """Add to the table ``moved`` the values of qid ``i`` whose place depends on one person.
 
-    A value is removed with a person who alone has it: the scale is then made again without it.
+    If one person alone has a value, the scale without that person has no such value, and others may
+    get another place. So the scale is made again without each of these values (``lonely``), and a
+    row added for each value whose place differs.
     """
     tables = {"scale": own_name(scale_table(i))}
     placed = exp.alias_(position(scale.attribute.type), "position")
@@ -102,9 +104,9 @@ def _add_moved_values(passes: Passes, i: int, scale: Scale) -> None:
     positions = positions.from_(own_table(scale_table(i)))
     measured = Step("measured_scale", "One row per value: where it is, as a number.", positions)
     ((is_regular,),) = passes.stream.rows(statement(Plan((measured,), splice("dit/regular"))))
-    # without a value between the ends of a regular scale, all others stay
+    # On a regular scale only the least and the greatest value decide the places of the others.
     lonely = splice("dit/lonely", tables=tables, numbers={"wanted_ends": int(is_regular)})
-    for spot, code in passes.stream.rows(render(lonely)):  # of values of one person
+    for spot, code in passes.stream.rows(render(lonely)):  # the place and the code of a value
         spot_numbers = {"wanted_code": code, "wanted_spot": spot, "wanted_attribute": i}
         remaining = splice("dit/left_over", numbers=spot_numbers)
         steps = (

@@ -49,10 +49,12 @@ KEPT_TABLES = ("different", "rescaled", "targets", "tallies", "patterns")
 
 
 def count_run(passes: Passes, people: People, limits: ClassLimits, *, joint: bool) -> None:
-    """Create ``totals``, and ``patterns`` if ``joint``, else ``tallies``: counts of each target.
+    """Cut the release with everybody and those without each target; count what classifiers learn.
 
-    ``totals`` has a row per target, release with (0) or without them (1), and secret. Raises
-    InputError if a release, with or without a target, cannot keep the limits.
+    ``totals`` has the records by target, release with (0) or without them (1), and secret. If
+    ``joint``, ``patterns`` counts them also by which cells contain the target's values, together;
+    else ``tallies`` does for each quasi-identifier by itself. Raises InputError if a release, with
+    or without a target, cannot keep the limits.
     """
     _check_single_class(passes, people, limits)
     # The trees of the forest, the tree of each target, and the changed places in trees of a target.
@@ -69,7 +71,10 @@ def count_run(passes: Passes, people: People, limits: ClassLimits, *, joint: boo
 
 
 def _check_single_class(passes: Passes, people: People, limits: ClassLimits) -> None:
-    """Refuse limits that even a single class of all records breaks, with or without a target."""
+    """Refuse limits on the secret that even one class of all records breaks.
+
+    Then there is no release; ``everybody`` is also checked without a person of each secret.
+    """
     if not limits.of_secret:
         return
     if passes.broken(limits):
@@ -97,13 +102,14 @@ def _check_single_class(passes: Passes, people: People, limits: ClassLimits) -> 
 
 
 def _grow_forest(passes: Passes, limits: ClassLimits, worlds: dict[int, World]) -> None:
-    """Cut all trees; create ``clean``, ``walked`` and ``members``.
+    """Cut the trees of all releases, with everybody and without each target, from their roots.
 
-    ``clean`` has a row per node: its cut; ``walked`` per target and node of their path; ``members``
-    per class and different person in it. Each pass answers all open questions of one depth: how is
-    this node cut, with everybody in it or without one target? ``items`` are the questions,
-    ``people`` those in their nodes. ``worlds`` are the whole releases with which limits compare
-    classes (see ``make_worlds``).
+    A node is a set of records that earlier cuts leave together. Each pass answers all questions of
+    one depth: how is this node cut, with everybody in it or without one target? ``items`` are the
+    questions, ``people`` those in their nodes; both have one table for this pass and one for the
+    next. Created are ``clean``, the cut of each node with everybody; ``walked``, the cuts on the
+    path of each target without them; and ``members``, the different people in each class.
+    ``worlds`` are the whole releases with which limits compare classes (see ``make_worlds``).
     """
     now = {name: f"{name}_1" for name in TABLES_OF_TWO_PASSES}
     then = {name: f"{name}_2" for name in TABLES_OF_TWO_PASSES}
@@ -115,7 +121,7 @@ def _grow_forest(passes: Passes, limits: ClassLimits, worlds: dict[int, World]) 
     passes.make(now["people"], "dit/planted")
     questions = passes.make(now["items"], "dit/begun")
     (roots,) = passes.row(exp.select("count(*)").from_(own_table("roots")))
-    last_node, depth = roots - 1, 0
+    last_node, depth = roots - 1, 0  # nodes are numbered from 0
     while questions:
         passes.look(questions)
         passes.set("last", last_node)
@@ -138,10 +144,12 @@ def _grow_forest(passes: Passes, limits: ClassLimits, worlds: dict[int, World]) 
 def _accept_cuts(
     passes: Passes, limits: ClassLimits, worlds: dict[int, World], now: dict[str, str]
 ) -> None:
-    """Create ``accepted``: the questions in the tables ``now`` whose cut keeps every limit.
+    """Create ``accepted``: the questions whose cut keeps every limit.
 
-    ``decided`` has the cut of each question that keeps k; ``refused`` those that break a limit on
-    the secret, in one of the ``worlds``.
+    A question asks for the cut of a node, with everybody or without one target; ``now`` names the
+    tables of the questions of this pass and of the people in their nodes. ``decided`` has the cut
+    of each question that keeps k; ``refused`` those that break a limit on the secret, in one of the
+    ``worlds`` (the whole release, with which the limit compares).
     """
     # By node and quasi-identifier, the values at the ends and the cuts around the median; by
     # question and quasi-identifier, its width; the sides of cuts along hierarchies.
@@ -191,9 +199,10 @@ def _make_tallies(passes: Passes, scales: Sequence[Scale], *, joint: bool) -> No
 
 
 def _make_beneath(passes: Passes) -> None:
-    """Create ``beneath``: one row per subtree (``unit``) that is needed and class in it.
+    """Create ``beneath``: the classes in each subtree of the forest that releases are made of.
 
-    Each pass goes one step down from the nodes of all these subtrees.
+    A row has the node where the subtree begins (``unit``) and a class in it. Each pass goes one
+    cut further down in all subtrees at once, from the nodes in ``front_1`` or ``front_2``.
     """
     now, then = "front_1", "front_2"
     nodes = passes.make(now, "dit/front")

@@ -74,7 +74,9 @@ def apply_classifier(
 ) -> None:
     """Create ``beliefs`` (target, release, secret, probability) by a classifier of scikit-learn.
 
-    ``seeds`` are those of the models with and without each target.
+    The view ``lessons`` has what a model learns: how many records of a release have which cells
+    that contain the target's values, and which secret. ``seeds`` are those of the models with and
+    without each target; ``look`` is told how many are trained.
     """
     plan = passes.plan("dit/lessons")
     frames = engine.batches(plan, "reading lessons", passes.coded.name, ROWS_PER_BATCH)
@@ -125,9 +127,10 @@ def make_edges(passes: Passes, secret: Attribute, hierarchy: Hierarchy | None) -
 
 
 def _nodes_below_root(hierarchy: Hierarchy) -> dict[str | None, list[str | None]]:
-    """Return each value with its ancestors, without the root if all have the same; None: missing.
+    """Return the nodes above each value of a hierarchy, and the value itself; None: missing.
 
-    A line has a value and its ancestors up to the root; levels may repeat a node.
+    A line has a value and its ancestors up to the top; levels may repeat a node. If all lines end
+    in the same node, it is the root and left out.
     """
     paths = {fields[0]: list(dict.fromkeys(fields)) for fields in hierarchy.lines}
     if len({path[-1] for path in paths.values()}) == 1:

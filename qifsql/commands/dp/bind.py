@@ -108,10 +108,10 @@ def _single_column(text: str, schema: Schema, role: str) -> Attributes:
 
 
 def _schema_of_predicates(schema: Schema, useful: Attribute) -> tuple[str, Schema]:
-    """Return a free name for the useful attribute, and the columns that predicates may name.
+    """Return a name for the useful attribute that no column has, and the schema of predicates.
 
-    Predicates are parsed where the useful attribute, which may be an expression, is a column under
-    a free name: then it can be put in, for records or for the values of ``Request.answers``.
+    The useful attribute, which may be an expression, is a column of that name in the schema. In a
+    parsed predicate the name can then be replaced by the expression (for records) or by a value.
     """
     free_name = "useful"
     while any(c.source_name.casefold() == free_name for c in schema.columns):

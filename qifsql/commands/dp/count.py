@@ -59,11 +59,12 @@ class Counts:
 def count_all(
     engine: Engine, request: Request, *, local: bool, ordered: bool, sampled: bool = False
 ) -> Counts:
-    """Return all counts; if ``local`` (noise on records), by place of the useful attribute.
+    """Return all counts of the data that loss and utility of noisy counts are computed from.
 
-    A place is the number of a value in its order; without ``local`` it is 0. If ``ordered``, the
-    values must have an order; ``sampled``: samples can be drawn. Raises InputError if the data do
-    not fit the question.
+    The useful attribute is the one that the predicates are about. If noise is put on records
+    (``local``), people are counted by its value, as a place in its order; else all have place 0. If
+    ``ordered``, the values must have an order; ``sampled``: also count what is needed to draw
+    samples. Raises InputError if the data do not fit the question.
     """
     check_records(engine, request.microdata)
     tables = Tables(engine, "counting", request.microdata.dataset.name)
@@ -85,7 +86,7 @@ def count_all(
     if local:
         people, patterns = _count_places(tables, request, extent, ordered=ordered)
     source = "placed" if local else "unplaced"
-    kinds = _count_kinds(tables, request, source)
+    kinds = _count_kinds(tables, request, source)  # of values of the secret, with equal counts
     population: tuple[tuple[int, int, int, int], ...] = ()
     if sampled:
         query = splice("dp/population", tables={"placed": source})
@@ -171,10 +172,10 @@ def _check_places(name: str, places: int) -> None:
 
 
 def _count_kinds(tables: Tables, request: Request, source: str) -> tuple[tuple[Cell, ...], ...]:
-    """Return the different cells of values of the secret: its people by place and answers.
+    """Return, for each value of the secret, its people by place and pattern of answers (cells).
 
-    Values with equal cells are one kind. ``source`` is the view with the people: ``placed`` by the
-    useful attribute, or ``unplaced``. The tables of that view and of ``kinds`` are created.
+    Values with equal cells are one kind, and come once. ``source`` is the view with the people:
+    ``placed`` by the useful attribute, or ``unplaced``. Its table and ``kinds`` are created.
     """
     _make_table(tables, source)
     _make_table(tables, "kinds", placed=source)

@@ -170,7 +170,8 @@ def _notes(
 ) -> list[str]:
     """Return remarks on missing values, on what epsilon promises, and on losses above the limit."""
     notes = []
-    name, places = quoted(request.useful.name), len(counts.people)  # 0 places: noise on counts
+    # Noise on records moves them between places, the values of the useful attribute; else 0.
+    name, places = quoted(request.useful.name), len(counts.people)
     if places and counts.extent.missing:
         missing = plural(counts.extent.missing, "record")
         where = ", last in its order" if "local" in mechanisms else ""

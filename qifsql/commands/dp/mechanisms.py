@@ -173,15 +173,18 @@ def _sum_best(
 
 
 def local(counts: Counts, epsilon: Epsilon, bit: int, mechanism: str) -> Report:
-    """Return the report of the count of predicate ``bit`` after noise on every useful attribute.
+    """Return the report of the count of predicate ``bit`` after noise on the value of each record.
 
-    It is exact if the records are few and e^epsilon is a fraction, else from the characteristic
-    function (thesis Eqs. 6.10 to 6.13; ``poisson_binomial``).
+    The useful attribute is the one that predicates are about; a place is one of its values, and
+    ``mechanism`` changes the value of each record before they are counted. The report is exact if
+    the records are few and e^epsilon is a fraction, else from the characteristic function (thesis
+    Eqs. 6.10 to 6.13; ``poisson_binomial``).
     """
     perturb = LOCAL[mechanism]
     holds = [bool(pattern >> bit & 1) for pattern in counts.patterns]  # by place
+    # To guess: for each secret, its people by place.
     secrets: list[Kind] = [[(w, n) for w, _, n in cells] for cells in counts.kinds]
-    # The people by place, for whom the predicate is false, and true: the real answers.
+    # Or the real answer: the people by place for whom the predicate is false, and true.
     reals = [
         [(w, n) for w, n in enumerate(counts.people) if n and holds[w] == answer]
         for answer in (False, True)
@@ -213,12 +216,14 @@ def local_bound(counts: Counts, epsilon: Epsilon, mechanism: str) -> Report:
 
 
 def without_noise(counts: Counts, bits: Sequence[int]) -> tuple[int, int]:
-    """Return the people guessed right without noise, and those with the most frequent true answers.
+    """Return the people whose secret is guessed right without noise, and without a report.
 
-    The success without noise is the first over N; the utility without a report the second over N.
+    Without noise the adversary learns the true answers to the predicates ``bits``, and guesses the
+    secret of most people with these. The second number is of the people with the most frequent
+    answers: how many real counts are guessed right without a report. Shares are of all N people.
     """
-    best: dict[int, int] = {}
-    for kind in counts.kinds:
-        for z, n in _merge_patterns(kind, bits):
-            best[z] = max(best.get(z, 0), n)
+    best: dict[int, int] = {}  # people with the best guess at the secret, by true answers
+    for people_by_cell in counts.kinds:  # of one secret
+        for true_answers, n in _merge_patterns(people_by_cell, bits):
+            best[true_answers] = max(best.get(true_answers, 0), n)
     return sum(best.values()), max(n for _, n in _merge_totals(counts, bits))

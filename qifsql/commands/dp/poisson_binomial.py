@@ -88,9 +88,12 @@ def distribution_window(people: Sequence[int], chances: Sequence[tuple[float, fl
 def _rarer_answers(
     people: Sequence[int], chances: Sequence[tuple[float, float]]
 ) -> tuple[list[Group], float]:
-    """Return the groups of people by their rarer answer, and the expected neglected answers.
+    """Return groups of people with the same chance of their rarer answer, yes or no.
 
-    Rarer answers of a value that are hardly ever given are neglected.
+    ``people`` and their ``chances`` of yes and of no are by value. The ``sign`` of a group is what
+    a rarer answer adds to the count of yes: 1, or -1 if it is no. A value whose people together
+    give less than NEGLIGIBLE rarer answers, as expected, is left out; the second number returned
+    is the sum of these expectations.
     """
     neglected = 0.0
     alike: dict[tuple[float, int], int] = {}  # people by chance of the rarer answer, and its sign

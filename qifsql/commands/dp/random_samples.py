@@ -52,7 +52,7 @@ def check(samples: int | None, size: int | None) -> None:
 
 
 def size_of_samples(counts: Counts, samples: int, size: int | None) -> int:
-    """Return the records of a sample: ``size``, or 1,000, of few records half."""
+    """Return how many records a sample has: ``size``; None: 1,000, or half of fewer than 2,000."""
     records = counts.extent.records
     if size is None:
         size = min(USUAL_SIZE, max(1, records // 2))

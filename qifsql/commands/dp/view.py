@@ -45,7 +45,7 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     listed = "; ".join(said(LONG_NAMES[m]) for m in _mechanisms(rows))
     parts.append(Paragraph(said("Mechanisms: {listed}.", listed=listed)))
     promise = said("What epsilon guarantees for one record, whatever the data")
-    # the rows of the last predicate, or of all together
+    # The guarantee is the same for all predicates: ``rows`` are those of the last one above.
     parts += [Heading(promise), _guarantee_table(rows), Paragraph(_beliefs_sentence(rows))]
     prior = rows[0]["prior"]  # no loss is above 1 / prior: then the secret is certain
     if prior < 1 and all(isclose(row["privacy_loss_promised"], 1 / prior) for row in rows):

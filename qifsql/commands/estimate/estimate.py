@@ -180,9 +180,11 @@ def estimate(
 
 
 def estimate_by_method(sizes: Sizes, shares: Fraction) -> list[Uniques]:
-    """Return the estimate of every method; one exact number if the sample is the population.
+    """Return the estimated population uniques by every method, the recommended one first.
 
-    ``shares`` is the sum, over the uniques of the sample, of the chance that nobody else matches.
+    It is one exact number if the sample is the population. ``shares`` is the sum, over the uniques
+    of the sample, of the chance that nobody else in the population matches them. ``dankar`` is a
+    rule that chooses one of the models by the sampling fraction.
     """
     if sizes.fraction == 1:
         return [Uniques("exact", float(sizes.alone))]

@@ -118,7 +118,11 @@ class Sampled:
         )
 
     def households(self) -> dict[str, Any]:
-        """Return the row of ``HOUSEHOLDS`` without its name."""
+        """Return the risk that some member of a household is re-identified, over all households.
+
+        It is a row of ``HOUSEHOLDS`` but for the name of the dataset. The view ``homes`` has one
+        row with two structures: sums over the households, and over people without a household.
+        """
         steps = [*self._crowds(), *self._household_steps()]
         steps += [make_step("households"), make_step("unhoused")]
         plan = microdata_steps.plan(self.bound.microdata, steps, self._query("homes"))
@@ -132,7 +136,8 @@ class Sampled:
         One row per record, in the order of the input. The file keeps ``native`` types of keys.
         """
         microdata = self.bound.microdata
-        # By block, its size, its share of the block of the population, and the risk of a record.
+        # By block of the sample (``crowds``): its size, its share of the block in the population,
+        # and the risk of a record in it.
         risky = self._step("risky", "chances", kinds="crowds")
         steps = [*self._crowds(), risky, microdata_steps.everybody(microdata)]
         columns: list[tuple[exp.Expr, str]] = [(exp.column("record", "everybody"), "record")]

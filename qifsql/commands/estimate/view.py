@@ -93,7 +93,10 @@ def _method_table(rows: list[dict[str, Any]]) -> Table:
 
 
 def _assumption_table(rows: list[dict[str, Any]]) -> Table:
-    """Return a table of assumptions and cautions, a row per method, in the reader's language."""
+    """Return a table of assumptions and cautions, a row per method, in the reader's language.
+
+    Rows have the English texts of CAUTIONS and REMARKS; those that are not listed are not shown.
+    """
     table = Table.of([said("method"), said("assumes"), said("out of range")])
     caution_keys = {text: key for key, text in CAUTIONS.items()}
     remark_keys = {text: key for key, text in REMARKS.items()}

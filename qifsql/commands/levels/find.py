@@ -123,7 +123,11 @@ def files_for(name: str) -> dict[str, str]:
 
 
 def find_entropy(tables: Tables, secret: Secret, threshold: Fraction | None) -> Finding:
-    """Return the smallest exp(entropy) of a block, and violations of the required level."""
+    """Return entropy l-diversity, the smallest exp(entropy) of a block, and its violations.
+
+    SQL compares floating-point scores. Blocks whose score is close to the worst or the required one
+    come with their counts, and are compared exactly here. ``threshold`` is the required level.
+    """
     # The required level as a score; every block has exp(entropy) of at least 1.
     required = -math.log2(threshold) if threshold is not None and threshold > 1 else math.inf
     close, broken = _blocks_by_entropy(tables, secret, required)
@@ -146,11 +150,12 @@ def find_entropy(tables: Tables, secret: Secret, threshold: Fraction | None) -> 
 def _blocks_by_entropy(
     tables: Tables, secret: Secret, required: float
 ) -> tuple[list[EqualBlocks], list[EqualBlocks]]:
-    """Return the blocks whose score is near the worst or the required one, and clear violations.
+    """Return the blocks whose entropy may be the worst or the required one, and clear violations.
 
-    The score is minus the entropy in bits. All blocks with a score clearly above the required one
-    are together, without counts. Those near the worst are not looked for if a block has one value:
-    its level is that of ``l_distinct``.
+    SQL compares a score, minus the entropy in bits, which is rounded. Blocks within CLOSE of the
+    worst or the required score come with the counts of their values. All blocks clearly above the
+    required score are one entry without counts. If some block has one value (``fewest``), it is
+    the worst, and those near it are not looked for.
     """
     j, width = secret.number, secret.width
     worst_score = math.inf
@@ -198,7 +203,11 @@ def _tolerance(score: float) -> float:
 
 
 def _worst_finding(name: str, near: Sequence[Near], thresholds: Mapping[str, Fraction]) -> Finding:
-    """Return the worst of the levels ``near``, and the violations of the required one."""
+    """Return the worst level of a measure in any block, and the violations of a required one.
+
+    ``near`` has the levels, as exact fractions, near the worst and the required one, with their
+    people and blocks; one row, without a level, is of all that are clearly worse than required.
+    """
     definition = measure_named(name)
     levels = {
         Level(int(row.part), int(row.total), row.logarithm): row
@@ -208,7 +217,7 @@ def _worst_finding(name: str, near: Sequence[Near], thresholds: Mapping[str, Fra
     violated = None
     if definition.aim is not None and definition.aim in thresholds:
         aim = thresholds[definition.aim]
-        broken = [row for row in near if row.part is None]  # clearly worse than the aim
+        broken = [row for row in near if row.part is None]
         broken += [row for level, row in levels.items() if _is_violated(definition, level, aim)]
         violated = sum(row.people for row in broken), sum(row.blocks for row in broken)
     worst = (min if definition.higher_is_safer else max)(levels, key=Level.order)
@@ -253,17 +262,18 @@ def measure_worst_blocks(
 
 
 def need_block(steps: Steps, secret: Secret | None, key: tuple[str, int], level: Finding) -> str:
-    """Add the step that finds a worst block at a level; return its name.
+    """Add the step that finds a block whose level is ``level``, the worst; return the step's name.
 
-    ``key`` is the measure and the number of the secret. The step has the columns that identify the
-    block, and its size.
+    ``key`` is the measure and the number of the secret. The step has one row: the columns that
+    identify the block, and its size.
     """
     name, j = key
-    # The number of columns that identify a block: of a population, its quasi-identifiers; of k
-    # without a secret, its size.
-    width = steps.tables.counts.bound.microdata.width
-    if secret is not None or name == "k":
-        width = secret.width if secret else 1
+    if secret is not None:
+        width = secret.width  # the number of columns that identify a block
+    elif name == "k":
+        width = 1  # the size alone: any block of this size will do
+    else:  # a level of a population is about a block of the quasi-identifiers
+        width = steps.tables.counts.bound.microdata.width
     return steps.need(
         "worst_block",
         j,
@@ -275,13 +285,14 @@ def need_block(steps: Steps, secret: Secret | None, key: tuple[str, int], level:
 
 
 def _level_inputs(name: str, level: Finding) -> dict[str, Parameters]:
-    """Return the rows of the tables that say which worst block of a measure is looked for.
+    """Return the input tables, of one row each, of the SQL that finds a block at a ``level``.
 
-    ``sought`` has its exact level, and the range of scores in which SQL looks for it; for entropy
-    the counts of its values, and ``bounds`` the least score.
+    ``sought``: the level as an exact fraction, and the range of floating-point scores in which SQL
+    looks for it. The level of entropy l-diversity is no fraction: a block is then found by the
+    counts of its values, among those whose score is not below ``edge`` in ``bounds``.
     """
     exact = level.level
-    if exact is None:  # entropy
+    if exact is None:  # entropy l-diversity
         counts = exp.Array(expressions=[typed_number(n, "BIGINT") for n in level.counts])
         bounds = _bounds_row(math.inf, math.inf, -math.log2(level.value) - CLOSE)
         return {"sought": {"counts": counts}, "bounds": bounds}

@@ -96,14 +96,18 @@ class Run:
         suppressed: Suppressed,
         default_l: int | None = None,
     ) -> None:
-        """Read suppressed records as asked for; the blocks are counted by ``count``."""
+        """Bind the attack, and count the population if there is one; ``count`` counts the blocks.
+
+        ``suppressed`` says what suppressed records are read as. ``thresholds`` are the required
+        levels; ``every_k`` has each k if several are required.
+        """
         self.spec, self.suppressed = spec, suppressed
         self.thresholds = thresholds
         self.default_l = default_l
         self.every_k = every_k
         self.population = population
         self.bound, self.notes = suppressed_records.read_as(engine, bound, suppressed)
-        # The people whose block is everyone.
+        # Suppressed people may be anybody: their block is everyone.
         self.suppressed_people = suppressed_records.people(engine, self.bound)
         plan = None
         if population is not None:
@@ -164,7 +168,8 @@ class Run:
         rows += [
             {"measure": "l_recursive_c", "secret": secret.name, "l": 1}
             for secret in self.secrets.values()
-            if self._recursive_l(secret) == 1  # no c is such a level
+            if self._recursive_l(secret)
+            == 1  # (c, 1)-diversity holds for no c: a row without value
         ]
         for (name, j), level in self.levels.items():
             if name == "k" and self.violations:  # several k are required: a row for each
@@ -248,8 +253,8 @@ class Run:
     ) -> None:
         """Add entropy l-diversity and enhanced beta-likeness of a secret to ``levels``.
 
-        The latter is the gain of basic beta-likeness, at most -ln of the rarest value's share; its
-        violations were counted as BREACH.
+        The latter is the gain of basic beta-likeness, at most -ln of the rarest value's share. Its
+        violations are in ``levels`` under the name BREACH, if a level is required; they move.
         """
         entropy = find.find_entropy(self.tables, secret, self.thresholds.get("l_entropy"))
         if secret.fewest == 1:  # entropy is least in the blocks of one value

@@ -54,15 +54,16 @@ def count_secrets(
 def _count_secret(
     tables: Tables, j: int, hierarchy: Hierarchy | None, suppressed_people: int
 ) -> Secret:
-    """Keep the tables of secret ``j``; return its counts.
+    """Make the tables from which all levels of secret ``j`` are measured; return its counts.
 
     ``pieces`` has a row per block and value that occurs in it, ``sized`` the same with the size of
-    the block; ``grades`` what levels need of each block; ``ordered`` how far probability moves
-    along the order of the values. The row ``whole`` is about everybody.
+    the block; ``grades`` a row per block: its mode, entropy and the like; ``ordered`` how far
+    probability moves along the order of the values. The row ``whole`` is about everybody.
     """
     counts = tables.counts
-    by_kind = j in counts.values  # few values: a block is known by its kind, its counts
-    width = 1 if by_kind else counts.bound.microdata.width
+    # If the secret has few values, blocks with the same counts of values are one kind of blocks.
+    by_kind = j in counts.values
+    width = 1 if by_kind else counts.bound.microdata.width  # columns that identify a block
     tables.keep("places", j, width)  # the values of the secret in their order, with their people
     (totals,) = tables.dicts("whole", j, width)
     people = int(totals["people"])
@@ -97,9 +98,10 @@ def _count_secret(
 
 
 def keep_blocks_of_all(tables: Tables, suppressed_people: int, everybody: int) -> None:
-    """Keep the blocks without a secret, and their sizes as the grades of number 0.
+    """Make the tables from which k is measured if there is no secret.
 
-    The block of ``suppressed_people`` is everyone, ``everybody`` people: it has a row of its own.
+    ``blocks_of_all_0`` has a row per block, ``grades_0`` a row per size: how many blocks have it.
+    Each of the ``suppressed_people`` may be any of ``everybody``, all people: a row says this.
     """
     counts = tables.counts
     attack = AttackSteps(counts.bound, catalogs=counts.catalogs)
@@ -116,7 +118,10 @@ def keep_blocks_of_all(tables: Tables, suppressed_people: int, everybody: int) -
 
 
 def _keep_pieces_of_kinds(tables: Tables, j: int, width: int) -> None:
-    """Keep the pieces of a secret with few values, a row per kind of block and value."""
+    """Make ``pieces`` of a secret with few values: a row per kind of block and value in it.
+
+    Blocks with the same number of people for every value are one kind (``tally_counts``).
+    """
     counts = tables.counts
     counts.keep("tally_counts", j, lasting=False)
     tables.keep("kinds", j, width)
@@ -160,10 +165,11 @@ def _starred(microdata: Microdata) -> list[bool]:
 
 
 def _keep_hierarchy(tables: Tables, j: int, width: int, hierarchy: Hierarchy) -> None:
-    """Keep ``ancestors``, ``branches``, ``climbed`` of secret ``j``; all values need a line.
+    """Make the tables from which t-closeness along the hierarchy of secret ``j`` is measured.
 
     ``ancestors`` has the node above each value on each level of the hierarchy, ``branches`` the
-    people of each block below each node, ``climbed`` how far probability moves along it.
+    people of each block below each node, ``climbed`` how far probability moves along the hierarchy
+    from everybody's distribution to that of a block. InputError if a value has no line in it.
     """
     counts = tables.counts
     height = {"height": typed_number(hierarchy.height, "BIGINT")}

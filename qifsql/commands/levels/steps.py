@@ -68,9 +68,10 @@ class Steps:
         instead: Mapping[str, str] | None = None,
         suffix: str = "",
     ) -> str:
-        """Add a step about a secret (0: none) and all steps that it reads; return its name.
+        """Add the step ``sql/levels/NAME`` about a secret (0: none) and all steps that it reads.
 
-        A block is identified by ``width`` columns. ``inputs`` are the rows and queries that no file
+        Return its name. A step whose table is kept is not added again: that name is returned. A
+        block is identified by ``width`` columns. ``inputs`` are the rows and queries that no file
         defines; ``instead`` maps a name to the file that replaces it. If either differs within one
         plan, ``suffix`` must differ, too.
         """

@@ -90,7 +90,10 @@ def success(frame: pl.DataFrame) -> Chart:
 
 
 def members(subsets: pl.DataFrame) -> Chart:
-    """Draw the success on the original against that on the control: a dot per row, equal axes."""
+    """Draw how often guesses about the original and about the control are right, on equal axes.
+
+    ``subsets`` has a row, here a dot, per release, secret and subset of the quasi-identifiers.
+    """
     alt, _ = theme.chart_libraries()
     releases = _release_labels(subsets)
     above, chance = kinds = said("interval above 0"), said("may be chance")
@@ -100,29 +103,29 @@ def members(subsets: pl.DataFrame) -> Chart:
             "known": ", ".join(theme.labels(row["qids"]).values()),
             "kind": above if row["individual_leak_low"] > 0 else chance,
             "release": releases[row["file"]],
-            "low": row["success_control"],
-            "success": row["success_original"],
-            "amount": percent(row["success_original"]),
-            "people": percent(row["success_control"]),
+            "control": row["success_control"],
+            "original": row["success_original"],
+            "control_text": percent(row["success_control"]),
+            "original_text": percent(row["success_original"]),
         }
         for row in subsets.iter_rows(named=True)
     ]
     words = [
-        f"{row['release']}, {row['known']}: {row['amount']}, {row['people']}."
+        f"{row['release']}, {row['known']}: {row['original_text']}, {row['control_text']}."
         for row in rows[:MOST_DESCRIBED]
     ]
     axis = alt.Axis(labelExpr=PERCENT, tickCount=5)
-    shares = [row[end] for row in rows for end in ("low", "success")]
+    shares = [row[end] for row in rows for end in ("control", "original")]
     first_step = math.floor(min(shares, default=0) * AXIS_STEPS)
     last_step = max(math.ceil(max(shares, default=1) * AXIS_STEPS), first_step + 1)
     least, greatest = first_step / AXIS_STEPS, last_step / AXIS_STEPS
     scale = alt.Scale(domain=[least, greatest])
-    x = alt.X("low:Q", title=said("right, of the control"), scale=scale, axis=axis)
-    y = alt.Y("success:Q", title=said("right, of the original"), scale=scale, axis=axis)
+    x = alt.X("control:Q", title=said("right, of the control"), scale=scale, axis=axis)
+    y = alt.Y("original:Q", title=said("right, of the original"), scale=scale, axis=axis)
     colours = _present_colours(dict(zip(kinds, (ORANGE, SKY), strict=True)), rows)
     titles = {"release:N": said("release"), "known:N": said("subset")}
-    titles["amount:N"] = said("right, of the original")
-    titles["people:N"] = said("right, of the control")
+    titles["original_text:N"] = said("right, of the original")
+    titles["control_text:N"] = said("right, of the control")
     base = alt.Chart(width=300, height=260)
     ends = {"x": alt.datum(least), "y": alt.datum(least)}
     ends |= {"x2": alt.datum(greatest), "y2": alt.datum(greatest)}

@@ -49,18 +49,20 @@ def measure_groups(
 ) -> list[dict[str, Any]]:
     """Return a row of ``GROUPS``, without the name of the release, for each group with people.
 
-    ``secret`` and ``release`` are numbers (secret 0: none); ``modal_count`` is how many values of
-    the secret are the most frequent in the release. Groups are codes of the last dictionary. The
-    verdicts of the release, what it says about each combination, are there already; ``counts`` has
-    a row per group and number of values that are the best guess (ties).
+    A group are the people with one value of the column ``by``. ``secret`` and ``release`` are
+    numbers (secret 0: none); ``modal_count`` is how many values of the secret are the most frequent
+    in the release. The table ``verdicts_SECRET_RELEASE``, what the release says about each
+    combination of quasi-identifiers, must exist.
     """
     table = {"verdicts": f"verdicts_{secret}_{release}", "coded": f"secret_coded_{secret}"}
     view, numbers = "synthetic/secret_coded", {} if secret else {"secret": 0}
     query = splice(view, words=coded.words, secret=secret or None, numbers=numbers)
     tables.make(f"secret_coded_{secret}", query)
+    # Counts of people and control, a row per group and number of equally good best guesses.
     counts = rows_of(splice("synthetic/groups", words=coded.words, tables=table), tables)
     group_priors = rows_of(splice("synthetic/group_priors", tables=table), tables)
     priors = {row["member"]: row for row in group_priors}
+    # The values of ``by``, the column after the secrets, by the code that stands for them.
     dictionary = f"dictionary_{len(files.qids) + len(files.secrets) + 1}"
     text = exp.cast(exp.column("value"), "VARCHAR")
     groups = tables.rows(exp.select("code", text).from_(exp.table_(dictionary)).order_by("code"))
@@ -140,7 +142,11 @@ def _rows_of_release(
     coded: Coded, files: Files, release: int, title: str,
     modal_counts: Mapping[tuple[int, int], int],
 ) -> exp.Select:  # fmt: skip
-    """Return the query of what a release says: a row per person, ``success_SECRET``, ..."""
+    """Return the query of what a release says about each person of the original, a row each.
+
+    Columns are the person's ``record``, how many people and records are like them, and of each
+    secret whether it is certain, disclosed, and how probable the right guess is.
+    """
     secrets = range(1, len(files.secrets) + 1)
     query = splice(
         "synthetic/spoken",

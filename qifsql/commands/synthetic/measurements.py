@@ -204,17 +204,18 @@ class Measurements:
         }
 
     def _measure_secret(self, coded: Coded, secret: int, cells: Cells, priors: Row) -> None:
-        """Add the measures of one release on one secret, by its number; 0: only overlap.
+        """Add the rows of one release and one secret, by its number; 0: no secret is named.
 
-        ``cells`` are the counts of people and records by quasi-identifiers and secret. Where groups
-        or persons are asked for, the table ``verdicts_SECRET_RELEASE`` is left for them.
+        ``cells`` are the counts of people and records by quasi-identifiers and secret; ``priors``
+        is about the most frequent values of the secret. Where groups or persons are asked for, the
+        table ``verdicts_SECRET_RELEASE`` is made for them: what each block of the release says.
         """
         totals, release = cells.totals(), cells.release
-        name = self._files.secrets[secret - 1] if secret else None
-        if secret <= 1:  # overlap is about no secret, so once is enough
+        if secret <= 1:  # overlap of release and original is about no secret: measured once
             self._add(release, None, release_risks(totals))
         self._modal_counts[secret, release] = priors["modal"]
         if secret:
+            name = self._files.secrets[secret - 1]
             self._add(release, name, secret_risks(totals, priors))
             if self._guessing is not None:
                 scores = self._guessing.scores(cells, secret)
@@ -224,13 +225,11 @@ class Measurements:
             if self._options["questions"]:
                 self._add(release, name, release_measures.inference(guesses(totals, priors)))
             thresholds = certainties(self._options["thresholds"])
-            about = {"file": release, "secret": name, "of_reported": False, **self._known_column}
+            keys = {"file": release, "secret": name, **self._known_column}
             if thresholds:
-                self._sure += [{**about, **row} for row in cells.claims(thresholds)]
-            self._worst += [
-                {"file": release, "secret": name, "rank": rank, **row, **self._known_column}
-                for rank, row in enumerate(cells.worst(), 1)
-            ]
+                claims = cells.claims(thresholds)
+                self._sure += [{**keys, "of_reported": False, **row} for row in claims]
+            self._worst += [{**keys, "rank": n, **row} for n, row in enumerate(cells.worst(), 1)]
         if self._files.by is None and self._options["records"] is None:
             return  # nobody asks about groups or persons
         cells.tables.make(f"verdicts_{secret}_{release}", cells.plan("verdicts"))

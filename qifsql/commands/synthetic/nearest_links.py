@@ -52,11 +52,11 @@ class NearestLinks:
     columns_of_halves: Mapping[str, Sequence[int]]
 
     def make_people(self, keys: Sequence[exp.Expr]) -> None:
-        """Create ``people_drawn``, a row per pair of halves, and the places of the halves.
+        """Draw people of the original and of the control, by lots that depend on the seed.
 
-        The people of the original and of the control are numbered, and lots that depend on the seed
-        choose some (``drawn_people``). Places are those of values on their scales. ``keys`` are the
-        expressions of the keys of both halves.
+        ``people_drawn`` counts them by the keys of both halves of their quasi-identifiers; ``keys``
+        are the expressions of these. ``targets_KEY`` has, for each half, the places of its values
+        on their scales. Sets ``_unit``, the length of a scale.
         """
         queries = []
         for file, people in ((self.files.original, "original"), (self.files.control, "control")):
@@ -80,10 +80,12 @@ class NearestLinks:
             self._make_places(f"targets_{key}", "people_drawn", key)
 
     def measures(self, release: int, records: int) -> Iterator[Measure]:
-        """Yield the measures of a release, by its number; ``records`` is how many it has.
+        """Yield the measures of linkability of a release, by its number, with ``records`` records.
 
-        ``link_kinds`` has a row per kind of drawn people: how many records are nearest to each of
-        their halves, how many to both, and how many such people there are.
+        The quasi-identifiers are divided into two halves. For each drawn person, the records of the
+        release nearest to her by one half and by the other are found: she is linked if some are in
+        both. ``link_kinds`` has a row per kind of drawn people: how many records are nearest by
+        each half, how many by both, and how many such people there are.
         """
         neighbours = min(self.draws.neighbours, records)
         for key in self.columns_of_halves:
@@ -101,12 +103,12 @@ class NearestLinks:
         drop_scales(self.tables, self.files.original.microdata.qids)
 
     def _find_nearest(self, release: int, key: str, neighbours: int) -> None:
-        """Create ``nearest_..`` and ``.._sizes``: the nearest records of each person, by a half.
+        """Create ``nearest_NAME`` and ``NAME_sizes``: the records nearest to each person by a half.
 
-        ``key`` names the half, ``neighbours`` is how many records are the nearest ones. A half that
-        so many records share (``alike``) is not compared with others. For the rest (``targets``), a
-        sample of records bounds the distance (``reaches``); pairs that are farther apart are left
-        out.
+        ``key`` names the half of the quasi-identifiers; ``neighbours`` is how many records are to
+        be found. A person with whom so many records agree in the half (``alike``) needs no
+        distances. For the others (``targets``), a sample of records bounds the distance of the
+        farthest neighbour (``reaches``), so that most pairs can be left out.
         """
         tables, name = self.tables, key.removesuffix("_key")
         self._make_places("halves_of_records", "halves", key, f"synthetic_{release}")
@@ -120,7 +122,11 @@ class NearestLinks:
             sample = "some_halves"
 
         def make_from_pairs(table: str, view: str, halves: str) -> None:
-            """Make a table of a view that reads the pairs of targets and ``halves``."""
+            """Make ``table`` from a template that compares all targets with all ``halves``.
+
+            Targets are halves of drawn people, ``halves`` are those of records of the release; both
+            have a place on its scale for each quasi-identifier of the half.
+            """
             pairs = splice(
                 "synthetic/half_pairs",
                 places=[i + 1 for i in self.columns_of_halves[key]],
@@ -139,9 +145,12 @@ class NearestLinks:
             tables.drop(sample)
 
     def _make_places(self, name: str, table: str, key: str, count: str = "") -> None:
-        """Create the table ``name``: a row per different half of ``table``, a place per column.
+        """Create the table ``name``: a row per different half in ``table``, with its places.
 
-        ``count`` is a column of ``table`` to add up as ``records``; a half without any is left out.
+        A half are the quasi-identifiers of a person or record that one source knows; its ``key`` is
+        the column of their values as one number. ``place_i`` is where the value of column i is on
+        its scale. ``count`` is a column of counts to add up as ``records``; a half without any is
+        left out.
         """
         keyed = exp.select(exp.column(key).as_("key")).from_(table).group_by(key)
         query = exp.select("key")

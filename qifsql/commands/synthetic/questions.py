@@ -82,7 +82,12 @@ class Questions:
         return predicates
 
     def linkability(self, names: Sequence[str]) -> Iterator[tuple[int, Measure]]:
-        """Yield a release, by number, and a measure of links of ``names`` with the other qids."""
+        """Yield each measure of linkability, with the number of the release that it is about.
+
+        Could somebody who has the quasi-identifiers ``names`` of a person in one source, and the
+        others in another source, find both in the same record? The table ``halves`` has a row per
+        combination of values: a key for each half, and how many people and records have it.
+        """
         qids = list(self.files.qids)
         first = [qids.index(name) for name in names]
         second = [i for i in range(len(qids)) if i not in first]
@@ -139,7 +144,11 @@ class Questions:
         ]
 
     def _count_extremes(self, release: int, place: int) -> list[Predicates]:
-        """Return "at most the least", "at least the greatest" value, if true for one record."""
+        """Return the predicates "at most the least value" and "at least the greatest value".
+
+        ``place`` is the index of an ordered column; its ends are those of the release's records. A
+        predicate that is true for several of these does not single out, and is left out.
+        """
         field = self.coded.fields[place]
         query = splice(
             "synthetic/extremes",

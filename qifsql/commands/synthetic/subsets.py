@@ -70,9 +70,10 @@ class WideCells:
         return values * (1 + has_control + releases) <= MOST_COUNTERS
 
     def make(self, tables: Tables, name: str, subset: Iterable[int], table: str | None) -> None:
-        """Create the table ``name``: the rows of a subset of the quasi-identifiers (from 0).
+        """Create the table ``name`` of a subset of the quasi-identifiers (their indexes).
 
-        They are made from ``table``, that of a larger subset; None: from the coded records.
+        It has a row per block, with words of 63 bits that several counters share. They are added up
+        from ``table``, that of a larger subset; None: counted from the coded records.
         """
         # By word, its counters: column of counts, value of the secret, lowest bit.
         words: dict[int, list[tuple[int, int, int]]] = {}
@@ -95,8 +96,10 @@ class WideCells:
     def totals(self, table: str, release: int) -> Plan:
         """Return the plan of what is counted of blocks: a row per number of guessed values.
 
-        The step ``blocks`` reads the counters of a row: its people and records, and how many people
-        have the value that is most frequent in the release's records.
+        The step ``blocks`` unpacks the counters of a row of ``table``, a block: its people and
+        records, and how many people have the value that is most frequent in the release's records.
+        In a block without records the most frequent values of the release are guessed (``modal``);
+        ``typical`` are those of the control, ``usual`` those of both.
         """
         counters, modal = self._counters(), self.modal[release]
         query = splice(
@@ -164,7 +167,11 @@ class Walk:
         yield from self._walk_below("subset_0", self._order, 0)
 
     def _make_wide_cells(self) -> WideCells | None:
-        """Return counters in one row per block, if the secret has few values; else None."""
+        """Return the layout of a table with one row per block; None if the secret has many values.
+
+        A row has a counter for each value of the secret and file. ``modal`` and ``typical`` are the
+        codes of the secret's most frequent values in each release and in the control.
+        """
         values = self.coded.secret_values[self.secret - 1] if self.secret else 1
         has_control = self.files.control is not None
         if not WideCells.fit(values, len(self.coded.releases), has_control=has_control):
@@ -208,9 +215,10 @@ class Walk:
         self._tables.drop(table)
 
     def _make_subset(self, name: str, subset: Sequence[int], table: str | None = None) -> None:
-        """Make the table ``name`` of the cells of a subset from the ``table`` of a larger one.
+        """Make the table ``name``: counts of people and records by a subset of quasi-identifiers.
 
-        The first one is made from the coded records (None), and its statement is recorded.
+        They are added up from the ``table`` of a larger subset. That of all quasi-identifiers is
+        made from the coded records (None), and only its statement is recorded.
         """
         tables = self._tables if table is None else self._silent_tables()
         if self._wide is not None:
@@ -219,7 +227,12 @@ class Walk:
             tables.make(name, self.coded.cells(self.secret, subset, table or "coded"))
 
     def _measure_subset(self, table: str, subset: Sequence[int]) -> Iterator[dict[str, Any]]:
-        """Yield the row of each release on one subset, whose cells are in ``table``."""
+        """Yield the row of each release on one ``subset`` of quasi-identifiers, by index.
+
+        ``table`` has the counts of people and records by these and the secret: a row per block and
+        value, or a row per block with a column for each value (``_wide``). Show the progress.
+        """
+        # Only statements of the first subset are recorded, as all others are like them.
         tables = self._silent_tables() if self._measured_subsets else self._tables
         for release in self.coded.releases:
             if self._wide is None:
@@ -233,7 +246,7 @@ class Walk:
             row: dict[str, Any] = {
                 "file": release,
                 "secret": self.files.secrets[self.secret - 1] if self.secret else None,
-                "subset": sum(1 << i for i in subset),
+                "subset": sum(1 << i for i in subset),  # a bit mask
                 "n_qids": len(subset),
                 "qids": [self.files.qids[i] for i in sorted(subset)],
             }

@@ -81,7 +81,10 @@ def _parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
 
 
 def _sure(table: pl.DataFrame | None, secret: str) -> list[Part]:
-    """Return whom somebody names who is sure of the secret: a table and a sentence per release."""
+    """Return, per release, a table and a sentence on the people whose secret somebody claims.
+
+    ``table`` has claims of an adversary who speaks only if she is sure enough (``SURE``).
+    """
     page: list[Part] = []
     rows = pl.DataFrame() if table is None else table.filter(secret=secret)
     by_release = rows.group_by("file", "release", maintain_order=True) if rows.height else ()

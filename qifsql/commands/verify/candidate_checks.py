@@ -117,7 +117,10 @@ def _cell_tests(cells: Sequence[Any], values: Sequence[Any]) -> list[Callable[[A
 
 
 def _parse_cell(cell: Any, domain: Domain) -> Cell:
-    """Return what a cell stands for; a word for missing among numbers stands for nothing."""
+    """Return the set of values that a cell of the release stands for.
+
+    It is empty for a text that cannot be read as one of the ``domain``, such as NA among numbers.
+    """
     if not isinstance(cell, str):
         if isinstance(cell, int | Decimal | date):
             return Cell(items=(str(cell),))

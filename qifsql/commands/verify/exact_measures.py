@@ -25,18 +25,20 @@ MOST_PAIRS = 2_000_000  # of values, in each block, that are compared for the Ba
 
 
 def kind_of_row(row: Mapping[str, Any], *, owner: bool, gain: bool = False) -> Kind:
-    """Return the ``blocks`` that one row of a profile describes: each has ``size`` people.
+    """Return one row of a profile as a ``Kind``: its ``blocks`` have ``size`` people each.
 
-    A row has the column ``weight`` if people have weights. ``owner``: the secret is the record
-    itself, so that everybody in a block has another value. ``gain``: a gain function says what a
-    guess is worth; ``mode`` and ``chance`` of the best guess are multiplied by ``scale``.
+    ``owner``: the best guess names the person of a record (re-identification), so that a block has
+    as many values as people; otherwise it is the most frequent value of a secret. ``gain``: a gain
+    function says what a guess is worth. In SQL such values are whole numbers: what the best guess
+    gains (``mode``) and its probability (``chance``), both multiplied by ``scale``.
     """
     size, blocks, scale = int(row["size"]), int(row["blocks"]), Fraction(row["scale"])
     values = size if owner else int(row["values"])
-    if "weight" not in row:  # a guess of the owner is right about one person of each block
-        best = Fraction(1) if owner and not gain else Fraction(row["mode"]) / scale
+    names_person = owner and not gain
+    if "weight" not in row:  # people have no weights: a name is right about one person per block
+        best = Fraction(1) if names_person else Fraction(row["mode"]) / scale
         return Kind(size, values, blocks, Fraction(size * blocks), best * blocks, best / size)
-    if owner and not gain:
+    if names_person:  # the best guess names the person of the greatest weight
         best, chance = Fraction(row["heaviest"]), Fraction(row["owner_chance"])
     else:
         best, chance = Fraction(row["mode"]) / scale, Fraction(row["chance"]) / scale
@@ -173,8 +175,9 @@ def numbers_of_owner(prior: Sequence[Kind], posterior: Sequence[Kind]) -> dict[s
 def capacity(rows: Iterable[Mapping[str, Any]]) -> dict[str, Number]:
     """Return the multiplicative capacity of a secret and its logarithm, by column.
 
-    It adds up over blocks the largest share of the people of one value that the block has. A row
-    has the sum of such ``people`` in the blocks whose value has ``everybody`` people in all.
+    Of each block, it takes the value whose people are in this block with the largest share, and
+    adds up these shares. A row is of all blocks with a value of ``everybody`` people in all: the
+    sum of its ``people`` in them.
     """
     shares = (Fraction(int(row["people"]), int(row["everybody"])) for row in rows)
     return in_bits(sum(shares, Fraction()))

@@ -115,7 +115,7 @@ def _level_of_recipient(request: Request, row: Mapping[str, Any]) -> dict[str, N
     answer = second_engine.read_people(request)
     secrets = [None, *spec["secrets"]]
     measure = {"maximum": "worst_case", "average": "posterior_probabilistic"}[row["measure"]]
-    successes: dict[int, Fraction] = {}  # of everybody, and of who reports the secret
+    successes: dict[int, Fraction] = {}  # means: 0 of everybody, 1 of who reports the secret
     for members in subsets(range(len(chances))):
         weight = math.prod(p if i in members else 1 - p for i, p in enumerate(chances))
         if weight:
@@ -160,7 +160,10 @@ def _count_records(request: Request) -> Callable[[Mapping[str, Any]], Iterator[N
 
 
 def _readings(numbers: Numbers) -> Iterator[Numbers]:
-    """Yield the numbers of everybody, and those of the people with a reported secret, if any."""
+    """Yield an attack's numbers on everybody, then those on the people who report the secret.
+
+    The latter are computed from the columns ``..._reported``, if the numbers have them.
+    """
     yield numbers
     shares = [Fraction(n) for name in SHARES if (n := numbers.get(f"{name}_reported")) is not None]
     if shares:  # all five, in the order of SHARES

@@ -77,10 +77,13 @@ def _unclear_columns(
     stated_laws: Sequence[Law],
     error: Fraction,
 ) -> set[str]:
-    """Return the columns that rounding may change by more than ``error``, as a share of them.
+    """Return the columns that the attack's rounding may change by more than the share ``error``.
 
-    Under ``sd`` an error far from the true number is rare, and rounded by a large share of its
-    chance. ``error`` then only bounds shares of the people that are one person at least.
+    These cannot be verified. Two are whole numbers of people (``singled_out`` is about naming the
+    record, ``after`` about the secret), which an error near a whole number changes by one. With a
+    normal error (``sd``), a value far from the true one is rare, and its probability is rounded by
+    a large share of itself: then the worst case is unclear, and the share of people with a certain
+    secret, if it is less than one person.
     """
     unclear = set()
     for column, outcome in (("singled_out", singled_out), ("individuals_certain", after)):

@@ -245,7 +245,11 @@ class Pasted:
         ]
 
     def _further_measures(self, secret: int, posterior: Sequence[Kind]) -> dict[str, Number]:
-        """Return the measures of a secret, by its number, that need more than a profile."""
+        """Return the measures of a secret, by its number, that sizes and modes do not suffice for.
+
+        They are entropies, capacity, Bayes security and pointwise leakage, each from the answer of
+        its own step, if the SQL has it. ``posterior`` are the blocks after the release.
+        """
         answers = {
             step: statements[0]
             for (step, number, gain), statements in self.answers.items()
@@ -260,16 +264,19 @@ class Pasted:
             numbers |= _bayes_security(answers, posterior)
         if "pointwise" in answers:
             rows = answers["pointwise"]
+            # How much likelier the value of a person is in her block than among everybody.
             ratios = [Fraction(r["people"] * people, r["size"] * r["everybody"]) for r in rows]
             people_of_blocks = [r["size"] * r["blocks"] for r in rows]
             numbers |= entropies.leakage_over_people(zip(ratios, people_of_blocks, strict=True))
         return numbers
 
     def noisy_results(self, raw: Sequence[Answer]) -> dict[Place, Number]:
-        """Return the numbers of an adversary with noisy knowledge; none if people were drawn.
+        """Return the numbers of rows ``noisy``: of an adversary whose knowledge has errors.
 
         ``raw`` are all answers of the SQL. Those about her have NOISY_COLUMNS and one row, in the
-        order of the secrets: the record itself (0), then those that were asked about.
+        order of the secrets: the record itself (0), then those that were asked about. Where a
+        matrix changed a secret, TRUE_SECRET_COLUMNS are about the values before it. If the result
+        was estimated from drawn people, its SQL has other answers and nothing is returned.
         """
         noisy = questions(self.stored, noisy=True)
         secrets = list(dict.fromkeys([0, *(question.secret for question in noisy)]))
@@ -277,11 +284,11 @@ class Pasted:
         about_true_values = [question for question in noisy if self._is_drawn_by_matrix(question)]
         true_values = [answer.lines()[0] for answer in raw if answer.columns == TRUE_SECRET_COLUMNS]
         if len(outcomes) != len(secrets) or len(true_values) != len(about_true_values):
-            return {}  # estimates from drawn people have other columns
+            return {}
         true_values_of = dict(zip(about_true_values, true_values, strict=True))
         outcome_by_secret = dict(zip(secrets, outcomes, strict=True))
         numbers: dict[Place, Number] = {}
-        for question in (*questions(self.stored), *noisy):  # no row is an estimate with an interval
+        for question in (*questions(self.stored), *noisy):  # exact numbers have no interval
             numbers |= place_numbers(RESULTS, question.row, {"low": None, "high": None})
         for question in noisy:
             kinds = self._kinds("prior_profile", question)

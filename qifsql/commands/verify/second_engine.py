@@ -178,10 +178,12 @@ def text_of(value: object) -> str:
 def _numbers_of_claims(
     stored: Stored, question: Question, answer: Answer, width: int
 ) -> dict[Place, Number]:
-    """Return the numbers of ``sure`` and ``sure_curve``: whom an adversary names who is sure.
+    """Return the numbers of ``sure`` and ``sure_curve``: claims of an adversary who is sure enough.
 
-    Of several most frequent values the first is guessed before, in an order that SQLite does not
-    know: then only what follows from the release is compared.
+    She names the secret of a person if her best guess is at least as probable as a threshold, a row
+    each. ``answer`` has a row per person; ``width`` is the number of quasi-identifiers. If several
+    values are equally frequent, which is guessed before the release depends on an order that SQLite
+    does not know: then only what follows from the release is recomputed.
     """
     tables = {
         name: stored.details[name] for name in ("sure", "sure_curve") if name in stored.details
@@ -190,6 +192,7 @@ def _numbers_of_claims(
         return {}
     secret, places = question.secret, range(width)
     attack_id = stored.frame["attack_id"][question.row]
+    # Everybody as one block (before), and the blocks of the release (after); by ``of_reported``.
     blocks = [count_blocks(answer, names, width, secret) for names in ((), places)]
     blocks_by_reading = {False: blocks, True: [_drop_missing_secrets(part) for part in blocks]}
     suppressed = _suppressed_blocks(stored, answer, places)
@@ -202,10 +205,11 @@ def _numbers_of_claims(
             least = Fraction(row["threshold"]) * (1 - Fraction(1, 2**52))  # it may be rounded up
             claims = claims_of_blocks(before, after, least, owner=not secret, suppressed=suppressed)
             values: dict[str, Number] = {"claims": claims.people, "coverage": claims.coverage}
-            is_known = not stored.spec.get("weight") or not claims.people
-            values |= {"right": claims.right if is_known else None, "precision": claims.precision}
-            weights = sorted(cell.weight for values in before.values() for cell in values.values())
-            if not secret or weights[-1] not in weights[:-1]:
+            is_defined = not stored.spec.get("weight") or not claims.people  # not for weights
+            values |= {"right": claims.right if is_defined else None, "precision": claims.precision}
+            weights = sorted(cell.weight for cells in before.values() for cell in cells.values())
+            has_single_mode = weights[-1] not in weights[:-1]
+            if not secret or has_single_mode:
                 values |= {"precision_before": claims.precision_before, "alc": claims.loss}
             numbers |= place_numbers(table, i, values)
     return numbers

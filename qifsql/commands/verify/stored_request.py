@@ -102,10 +102,11 @@ class Request:
 
 
 def request(stored: Stored, inputs: Inputs, settings: Settings) -> Request:
-    """Return the request of a stored attack or sweep on the files where they are now.
+    """Return the request that a manifest records, so that its SQL can be printed and run again.
 
-    Raises RepetitionError if the manifest does not say enough to make it again, UnfitError if the
-    manifest asks for what these data do not have (somebody has changed it).
+    Its files are read where they are now: ``inputs.paths`` has the path of today for each that is
+    recorded. Raises RepetitionError if the manifest does not say enough to ask again, UnfitError if
+    it asks for what these data do not have (somebody has changed it).
     """
     spec = stored.spec
     for option, why in OTHER_SOURCES.items():
@@ -113,7 +114,7 @@ def request(stored: Stored, inputs: Inputs, settings: Settings) -> Request:
             raise RepetitionError(why)
     if not spec["models"]:
         raise RepetitionError("nobody is attacked: a register is linked")
-    if any(str(model)[1:] in ("ms", "ml") for model in spec["models"]):  # membership
+    if any(str(model).endswith(("ms", "ml")) for model in spec["models"]):  # membership attacks
         raise RepetitionError("the manifest does not name the column or the file of membership")
     source = current_source(stored, inputs)
     if any(d.format in (*CONVERTED, "frame", "spark") for d in source.datasets):
@@ -124,6 +125,7 @@ def request(stored: Stored, inputs: Inputs, settings: Settings) -> Request:
         "qids": [_as_written(name, spec["expressions"]) for name in spec["qids"]],
         "secret": [_as_written(name, spec["expressions"]) for name in spec["secrets"]],
         **{name: spec.get(name) for name in ("weight", "where", "by", "person")},
+        # With match-any, results have the numbers with NULL as a value, and bounds (not repeated).
         "null": "distinct" if spec["null"] == "match-any" else spec["null"],
         "key": collection.get("keys") or spec.get("key"),
         "wave": collection.get("wave"),
@@ -315,10 +317,14 @@ def answers_of(request: Request, *, simple: bool) -> list[Answer]:
 
 
 def _numbers_of_simple(stored: Stored, answers: Sequence[Answer]) -> dict[Place, Number]:
-    """Return the numbers of the two-level SQL, whose answers have a row per model and secret."""
+    """Return the numbers of the two-level SQL, whose answers have a row per model and secret.
+
+    A progressive attack on a collection has more rows in its result, also of the first datasets
+    alone, which this SQL does not answer: no numbers are then returned.
+    """
     rows = [line for answer in answers for line in answer.lines()]
     stored_questions = questions(stored)
-    if len(rows) != len(stored_questions):  # a progressive attack, also about fewer datasets
+    if len(rows) != len(stored_questions):
         return {}
     numbers: dict[Place, Number] = {}
     for question, row in zip(stored_questions, rows, strict=True):

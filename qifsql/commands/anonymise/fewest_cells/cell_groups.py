@@ -51,10 +51,12 @@ class Placing:
     everybody: bool = False
 
     def make_groups(self) -> int:
-        """Make the tables ``kinds`` (classes), ``cell_groups``, ``lenders`` and ``choices``.
+        """Make the tables of classes and of the groups of equal cells that they may be placed in.
 
-        Lenders are classes that can lend a group records, choices pairs of a class to place and a
-        group that it fits. Return how many pairs there are.
+        A class (``kinds``) has the records with the same values of all quasi-identifiers; it fits a
+        group of ``cell_groups`` if its values, with some cells suppressed, are those of the group.
+        ``lenders`` are classes that can lend a group records, ``choices`` pairs of a class to place
+        and a group that it fits. Return how many pairs there are.
         """
         kinds = self._replace("kinds", "kinds")
         if kinds << len(self.columns) > MOST_PAIRS:
@@ -123,12 +125,13 @@ class Placing:
             self.recoding.passes.replace(name, exp.select("*").from_(own_table(backup)))
 
     def share(self) -> int:
-        """Make the table ``shares``: the cells that the records of a class show; return their cost.
+        """Make the table ``shares`` of the placements; return how many cells are suppressed.
 
-        Where the records that show nothing are too few, those of one more group show nothing.
+        It has a row per class and set of cells that some of its records show, with their number.
+        Records whose cells are all suppressed are one group, too: if they are fewer than k, those
+        of one more group are suppressed whole.
         """
         k = self.recoding.limits.k
-        # ``shares`` has a row per class and cells that some of its records show, with their number.
         for view in ("shares", "shares_with_one_hidden"):
             self._replace("shares", view)
             cells, smallest = self.recoding.passes.row(self._query("cost_of_shares"))
@@ -167,10 +170,12 @@ class Placing:
         return int(kinds) << len(self.columns)
 
     def release(self, records: Records, seed: int) -> None:
-        """Make ``done``, ``refused`` and ``membership`` of the release from ``shares``.
+        """Make the tables that a release is written from, and drop those of the placing.
 
-        Where not all ``records`` of a class show the same cells, lots by ``seed`` decide: ``lines``
-        has how many show which cells, ``drawn_records`` the cells of each such record.
+        ``done`` has the classes of the release, ``refused`` those whose cells are all suppressed,
+        ``membership`` the class of each record. ``shares`` says how many records of a class show
+        which cells. If not all show the same, lots by ``seed`` decide which of the ``records`` do
+        (``lines``, ``drawn_records``).
         """
         passes = self.recoding.passes
         self._replace("lines", "lines")
@@ -196,9 +201,11 @@ class Placing:
         return splice(f"anonymise/{view}", **self._filling())
 
     def _filling(self) -> dict[str, Any]:
-        """Return what replaces the placeholders of a view.
+        """Return what replaces the placeholders of every view of the placing.
 
         A mask is a number with a bit for each quasi-identifier, which is 1 if it is suppressed.
+        Classes of less than ``wanted_least`` records are placed; masks begin at ``wanted_first``:
+        0, no cell, only if large classes are placed, too.
         """
         qids = self.recoding.qids
         numbers = {

@@ -173,7 +173,12 @@ def _place_blocks(
 
 
 def _solve_together(placing: Placing, answer: _Answer, deadline: float) -> None:
-    """Place all classes by one program, those that could lend included; update ``answer``."""
+    """Find the fewest cells to suppress by one integer program over all classes.
+
+    Update ``answer`` (its proven lower bound, and its cells if fewer are found) and the engine's
+    table of placements: the classes with the groups of equal cells that they are placed in. Nothing
+    changes if the ``deadline`` comes first.
+    """
     placing.make_groups()
     problem = placing.read_problem()
     try:

@@ -29,7 +29,7 @@ UNIT = 2**20  # bounds are counted in parts of a cell
 PARTS = 60  # parts of a cell in programs
 
 Placements = dict[tuple[int, int], int]
-"""Numbers of records: how many of a class are placed in a group, by the numbers of both."""
+"""Numbers of records: how many of a class c are placed in a group g, by the numbers (c, g)."""
 
 
 @dataclass(frozen=True)
@@ -71,21 +71,21 @@ class Problem:
     def groups_of(self) -> Mapping[int, Sequence[int]]:
         """Return the groups that each class fits."""
         numbers: dict[int, list[int]] = defaultdict(list)
-        for number, group in self.groups.items():
-            for kind in group.classes:
-                numbers[kind].append(number)
+        for g, group in self.groups.items():
+            for c in group.classes:
+                numbers[c].append(g)
         return numbers
 
-    def bound_of_class(self, kind: int) -> int:
+    def bound_of_class(self, c: int) -> int:
         """Return a lower bound on what the records of a class lose, in ``UNIT``."""
-        groups = (self.groups[g] for g in self.groups_of[kind])
-        return min(group.charge(self.k, self.sizes[kind], UNIT) for group in groups)
+        groups = (self.groups[g] for g in self.groups_of[c])
+        return min(group.charge(self.k, self.sizes[c], UNIT) for group in groups)
 
     def count_cells(self, placements: Mapping[tuple[int, int], int]) -> int:
         """Return how many cells are suppressed by placements, those of lent records included."""
         records: dict[int, int] = defaultdict(int)
-        for (_, number), people in placements.items():
-            records[number] += people
+        for (_, g), people in placements.items():
+            records[g] += people
         return sum(self.groups[g].cells * max(n, self.k) for g, n in records.items())
 
 
@@ -110,7 +110,7 @@ class Block:
 
     def reverted(self, groups: Collection[int]) -> "Block":
         """Return the block as it was if some of its records are now in one of these groups."""
-        is_in_them = any(number in groups for _, number in self.after)
+        is_in_them = any(g in groups for _, g in self.after)
         return replace(self, after=self.before) if is_in_them else self
 
 
@@ -141,13 +141,13 @@ def improve(
 def divide_by_class(placements: Placements) -> Mapping[int, Placements]:
     """Return the placements of each class."""
     divided: dict[int, Placements] = defaultdict(dict)
-    for (kind, number), people in placements.items():
-        divided[kind][kind, number] = people
+    for (c, g), people in placements.items():
+        divided[c][c, g] = people
     return divided
 
 
 def _merge_classes(of_classes: Mapping[int, Placements], classes: Iterable[int]) -> Placements:
-    return {pair: people for kind in classes for pair, people in of_classes[kind].items()}
+    return {pair: people for c in classes for pair, people in of_classes[c].items()}
 
 
 def merge(blocks: Iterable[Block]) -> Placements:
@@ -156,11 +156,12 @@ def merge(blocks: Iterable[Block]) -> Placements:
 
 
 def solve_together(problem: Problem, attained: int, deadline: float) -> tuple[Least, Placements]:
-    """Place all classes by one program; ``attained`` is how many cells some placements take.
+    """Place all classes by one integer program, whose minimum is the fewest suppressed cells.
 
-    The placements are empty if none was found that takes fewer.
+    ``attained`` is how many cells the best known placements suppress; those that are returned are
+    empty unless they suppress fewer. The ``Least`` is in ``PARTS`` of a cell.
     """
-    program = _BlockProgram(problem, frozenset(problem.sizes), prices={})
+    program = _BlockProgram(problem, frozenset(problem.sizes), prices={})  # nobody leaves
     least = program.solve(attained * PARTS, deadline)
     return least, program.placements(least)
 
@@ -174,8 +175,8 @@ class _Blocks:
     def __init__(self, problem: Problem, placements: Placements) -> None:
         """Begin with a block for each class."""
         self.problem, self.placements = problem, placements
-        self.parents = {kind: kind for kind in problem.sizes}
-        self.members = {kind: [kind] for kind in problem.sizes}
+        self.parents = {c: c for c in problem.sizes}
+        self.members = {c: [c] for c in problem.sizes}
 
     def make(self) -> Iterable[tuple[int, ...]]:
         """Return the blocks: who needs others of its group, then who fits one that seems better.
@@ -184,56 +185,57 @@ class _Blocks:
         left out.
         """
         placed: dict[int, Placements] = defaultdict(dict)  # by group
-        for (kind, number), people in self.placements.items():
-            placed[number][kind, number] = people
+        for (c, g), people in self.placements.items():
+            placed[g][c, g] = people
         for of_group in placed.values():
-            for kinds in self._sufficient_parts(of_group):
-                self._join(kinds)
-        records = {number: sum(of_group.values()) for number, of_group in placed.items()}
-        for _, number, kind in sorted(self._links(records)):
-            kinds = [kind, *self.problem.groups[number].classes]
-            if sum(len(self.members[r]) for r in {self._root(c) for c in kinds}) <= CLASSES:
-                self._join(kinds)
-        return (tuple(sorted(self.members[kind])) for kind in self.members)
+            for classes in self._sufficient_parts(of_group):
+                self._join(classes)
+        records = {g: sum(of_group.values()) for g, of_group in placed.items()}
+        for _, g, c in sorted(self._links(records)):
+            classes = [c, *self.problem.groups[g].classes]
+            if sum(len(self.members[r]) for r in {self._root(c) for c in classes}) <= CLASSES:
+                self._join(classes)
+        return (tuple(sorted(self.members[c])) for c in self.members)
 
     def _sufficient_parts(self, placed: Placements) -> Iterator[list[int]]:
         """Yield the classes of a group in parts, each of which has enough records by itself.
 
         A group that needs loans is one part.
         """
-        kinds: list[int] = []
+        classes: list[int] = []
         inside, remaining = 0, sum(placed.values())
-        for (kind, _), people in sorted(placed.items()):
-            kinds.append(kind)
+        for (c, _), people in sorted(placed.items()):
+            classes.append(c)
             inside += people
             if inside >= self.problem.k and remaining - inside >= self.problem.k:
-                yield kinds
-                kinds, inside, remaining = [], 0, remaining - inside
-        yield kinds
+                yield classes
+                classes, inside, remaining = [], 0, remaining - inside
+        yield classes
 
     def _links(self, records: Mapping[int, int]) -> Iterator[tuple[int, int, int]]:
-        """Yield for a placed class each group in which its records would seem to lose less.
+        """Yield, for each class, the groups in which a record of it might lose fewer cells.
 
-        An item is the loss there less the loss where they are, which is negative, the number of the
-        group, and the class; so the smallest item saves most. ``records`` are those of each group.
+        An item has the change of its loss (negative, in parts of a cell: the smallest item saves
+        most), the number of that group, and the class. ``records`` are those now in each group; a
+        record pays its share of the cells that are suppressed in its group, also those of loans.
         """
         problem = self.problem
         charges = {g: group.charge(problem.k, 1, UNIT) for g, group in problem.groups.items()}
-        for kind, number in self.placements:
-            n = records[number]
-            paid = problem.groups[number].cells * max(n, problem.k) * UNIT // n
-            for cheaper in problem.groups_of[kind]:
+        for c, g in self.placements:
+            n = records[g]
+            paid = problem.groups[g].cells * max(n, problem.k) * UNIT // n
+            for cheaper in problem.groups_of[c]:
                 if charges[cheaper] < paid:
-                    yield charges[cheaper] - paid, cheaper, kind
+                    yield charges[cheaper] - paid, cheaper, c
 
-    def _root(self, kind: int) -> int:
-        while self.parents[kind] != kind:
-            kind = self.parents[kind]
-        return kind
+    def _root(self, c: int) -> int:
+        while self.parents[c] != c:
+            c = self.parents[c]
+        return c
 
-    def _join(self, kinds: Iterable[int]) -> None:
+    def _join(self, classes: Iterable[int]) -> None:
         """Make one block of those that the classes are in."""
-        roots = sorted({self._root(kind) for kind in kinds}, key=lambda r: -len(self.members[r]))
+        roots = sorted({self._root(c) for c in classes}, key=lambda r: -len(self.members[r]))
         largest, *others = roots
         for root in others:
             self.parents[root] = largest
@@ -269,12 +271,12 @@ def _solve_block(
         return placed, floor
 
 
-def _price(problem: Problem, kind: int, inside: Collection[int]) -> int | None:
+def _price(problem: Problem, c: int, inside: Collection[int]) -> int | None:
     """Return the least that a record of a class loses in a group with classes of other blocks.
 
     None if it fits no such group.
     """
-    others = [problem.groups[g] for g in problem.groups_of[kind]]
+    others = [problem.groups[g] for g in problem.groups_of[c]]
     charges = [
         group.charge(problem.k, 1, PARTS)
         for group in others
@@ -299,9 +301,11 @@ class _BlockProgram:
         *,
         lends_spare_only: bool = False,
     ) -> None:
-        """List the columns; ``prices`` (in ``PARTS``) are those of classes that may leave.
+        """List the columns (unknowns) of the program, in the order that the class states.
 
-        With ``lends_spare_only`` classes lend what they can spare; else a group gets all it lacks.
+        ``inside`` are the classes of the block. ``prices``: what a record costs that leaves it, in
+        ``PARTS`` of a cell, by class; those without a price stay. With ``lends_spare_only`` a group
+        borrows what classes can spare, else all that it lacks.
         """
         self.problem, self.prices, self.lends_spare_only = problem, prices, lends_spare_only
         self.groups = _useful_groups(problem, inside)
@@ -314,7 +318,11 @@ class _BlockProgram:
         self.columns = self.first_leaving + len(self.leaving)
 
     def solve(self, attained: int, deadline: float) -> Least:
-        """Return the least that is lost (in ``PARTS``); a solution only if less than attained."""
+        """Return the fewest suppressed cells of the block (in ``PARTS`` of a cell).
+
+        There is a solution only if it is less than ``attained``. The unknowns of the program are
+        numbers of records, in the order of the class: each has a largest value and a cost.
+        """
         sizes = self.problem.sizes
         groups = [self.problem.groups[g] for g in self.groups]
         cost_of = {g: self.problem.groups[g].cells * PARTS for g in self.groups}
@@ -323,9 +331,9 @@ class _BlockProgram:
             most_lent = [
                 min(lent, max(g.spare, 0)) for lent, g in zip(most_lent, groups, strict=True)
             ]
-        columns = [  # largest number of records, cost of each
+        columns = [  # largest value, cost
             *((sizes[c], cost_of[g]) for c, g in self.pairs),
-            *((1, 0) for _ in groups),
+            *((1, 0) for _ in groups),  # whether the group is used
             *((lent, cost_of[g]) for lent, g in zip(most_lent, self.groups, strict=True)),
             *((sizes[c], self.prices[c]) for c in self.leaving),
         ]
@@ -382,15 +390,15 @@ def _useful_groups(problem: Problem, inside: Collection[int]) -> dict[int, Seque
     numbers = sorted({g for c in inside for g in problem.groups_of[c]})
     # The cells and the number of a group, by the classes that fit it, and whether others can lend.
     cheapest: dict[tuple[frozenset[int], bool], tuple[int, int]] = {}
-    for number in numbers:
-        group = problem.groups[number]
+    for g in numbers:
+        group = problem.groups[g]
         classes = frozenset(c for c in group.classes if c in inside)
         if group.lendable or sum(problem.sizes[c] for c in classes) >= problem.k:
-            key, rank = (classes, group.lendable), (group.cells, number)
+            key, rank = (classes, group.lendable), (group.cells, g)
             cheapest[key] = min(cheapest.get(key, rank), rank)
     useful: dict[int, Sequence[int]] = {}
-    for (classes, lendable), (cells, number) in sorted(cheapest.items(), key=lambda item: item[1]):
+    for (classes, lendable), (cells, g) in sorted(cheapest.items(), key=lambda item: item[1]):
         lendable_cells, _ = cheapest.get((classes, True), (cells + 1, 0))
         if lendable or cells < lendable_cells:  # else one that can borrow costs no more
-            useful[number] = sorted(classes)
+            useful[g] = sorted(classes)
     return useful

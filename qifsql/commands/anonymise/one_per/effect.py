@@ -74,9 +74,10 @@ def measure_changes(
 
 
 def _marked_plan(microdata: Microdata, dropped: exp.Table) -> tuple[Plan, exp.Expr]:
-    """Return a plan, one row per filtered record, and its column that is true of kept records.
+    """Return the plan of the records that the filter keeps, and a column that is true if they stay.
 
-    The other columns are those that the attack reads, under the names that it reads.
+    ``dropped`` has the positions of those that do not. The other columns of the plan are those that
+    the attack reads, under the names that it reads.
     """
     trees = [a.expression for a in (*microdata.qids, *microdata.secrets)]
     used = sorted(source_columns(*trees))

@@ -102,8 +102,8 @@ def pram(
     ending = release_files.ending_of(path)
     inputs = tuple(p for d in (dataset, *files) for p in d.paths)
     path = check_place(path, inputs)
-    law = check_place(path.with_name(f"{path.name[: -len(ending)]}.matrix.csv"), inputs)
-    access: Access = {"sources": [dataset, *files], "outputs": [path, law], "ordered": True}
+    matrix_path = check_place(path.with_name(f"{path.name[: -len(ending)]}.matrix.csv"), inputs)
+    access: Access = {"sources": [dataset, *files], "outputs": [path, matrix_path], "ordered": True}
     with open_engine(settings, **access) as engine:
         catalog = Catalog(engine, dataset)
         matrices = transition_matrices.find(engine, pairs, catalog.schema)
@@ -111,11 +111,11 @@ def pram(
         tables = Tables(engine, "randomising", dataset.name)
         remarks = _draw_cells(tables, work, parameters, settings.seed or 0)
         summary = [_summarise(tables, column) for column in work.randomised]
-        origin = origin.about(_describe(work, parameters, options, law), inputs)
-        with atomic_file(law, origin) as unfinished:  # replaced after the release
+        origin = origin.about(_describe(work, parameters, options, matrix_path), inputs)
+        with atomic_file(matrix_path, origin) as unfinished:  # replaced after the release
             _write_matrices(engine, unfinished, origin, work.randomised)
             origin, lost_labels = _write_release(tables, path, origin, work, summary[0]["records"])
-        public = f"the matrices are in {law.name}, to be published, too"
+        public = f"the matrices are in {matrix_path.name}, to be published, too"
         notes = [*catalog.remarks, *remarks, public, *notes, *lost_labels]
     frame = pl.DataFrame([row | {"seconds": origin.seconds} for row in summary], schema=SUMMARY)
     notes += release.note_changed_types(work.records.columns) if ending == ".parquet" else []
@@ -219,11 +219,11 @@ def _draw_cells(
 def _draw_column(
     tables: Tables, randomised: Randomised, parameters: dict[str, Fraction]
 ) -> list[str]:
-    """Draw the cells of a column: make its matrix, and a table of cells before and after.
+    """Draw the cells of column i by its matrix: make the tables ``matrix_i`` and ``drawn_i``.
 
-    ``values_i`` has the values and their records, ``matrix_i`` the probability of each value after
-    by that before, ``turns_i`` the least lot for each of these, ``drawn_i`` a row per record.
-    Return a note on the values that a given matrix lacks.
+    ``matrix_i`` has the probability of each value after randomisation by that before, ``drawn_i`` a
+    row per record: its value before and after. A record gets the value into whose range of lots
+    (``turns_i``) its lot falls. Return notes on the values that a given matrix lacks.
     """
     i, notes = randomised.number, []
     cells = {"cell": f"value_{i}", "lot": f"lot_{i}"}
@@ -258,9 +258,11 @@ def _find_writing(tables: Tables, work: Work, ending: str) -> Writing | None:
 
 
 def _cells(randomised: Sequence[Randomised], ending: str, writing: Writing | None) -> exp.Select:
-    """Return the query of a row per record: its position, and its cells that were drawn.
+    """Return the query of the new cells: a row per record, with its position as ``part``.
 
-    With a ``writing``, values are texts: those of ``writings_i``, or else as it writes them.
+    ``drawn_i`` has the value of column i ``after`` randomisation, by position. ``writing`` is given
+    where a CSV file is written from one: a value is then the text that the input has for it
+    (``writings_i``), or, if the input does not have it, a text in the input's style.
     """
     first, *others = [f"drawn_{c.number}" for c in randomised]
     query = exp.select(exp.alias_(exp.column("position", first), "part")).from_(first)
@@ -284,7 +286,9 @@ def _summarise(tables: Tables, randomised: Randomised) -> dict[str, Any]:
     """Return the row of ``SUMMARY`` of a column, without seconds."""
     i = randomised.number
     inputs = {"values_here": f"values_{i}", "matrix": f"matrix_{i}", "drawn": f"drawn_{i}"}
-    ((records, values, changed, moved, expected),) = tables.answer(
+    # Records: all, with another value, and expected to have one; and the sum, over values, of the
+    # differences in how many records have them, which counts each change twice.
+    ((records, values, changed, differences, expected),) = tables.answer(
         splice("anonymise/randomised", tables=inputs)
     )
     return {
@@ -294,7 +298,7 @@ def _summarise(tables: Tables, randomised: Randomised) -> dict[str, Any]:
         "values": values,
         "changed": changed,
         "expected_changed": expected / records,
-        "total_variation": moved / (2 * records),
+        "total_variation": differences / (2 * records),
     }
 
 

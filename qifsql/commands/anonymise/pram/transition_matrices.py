@@ -37,7 +37,10 @@ def split(texts: str | Path | Sequence[str | Path]) -> list[tuple[str, str]]:
 
 
 def find(engine: Engine, pairs: Sequence[tuple[str, str]], schema: Schema) -> dict[str, str]:
-    """Return the file of the matrix of each column, as the schema names it; refuse two for one."""
+    """Return the file of the matrix of each column, as the schema names it; refuse two for one.
+
+    ``pairs`` are columns and files; a file without a column says itself which columns it is about.
+    """
     files: dict[str, str] = {}
     for column, file in pairs:
         for written in [column] if column else transition_files.columns(engine, file):
@@ -77,10 +80,12 @@ def make_given(tables: Tables, file: str, attribute: Attribute, number: int) -> 
 def make_invariant(
     tables: Tables, attribute: Attribute, number: int, parameters: Mapping[str, Fraction]
 ) -> None:
-    """Create ``matrix_i``, an invariant matrix, from ``values_i``, the values of a column.
+    """Create ``matrix_i``, transition probabilities that keep the expected shares of the values.
 
-    ``stages`` has, by value, its share and its chances in the first of two stages (P); the second
-    (Q) takes a value back to one that it may have come from.
+    ``values_i`` has the values of column ``number`` (i) with their records. The matrix is a product
+    of two stages: P changes a value as the ``parameters`` say, Q takes the result back to a value
+    that it may have come from, by Bayes' rule. The table ``stages`` has, by value, its share and
+    its chances in P; it is dropped. InputError if the column has too many values.
     """
     present = exp.not_(exp.column("value").is_(exp.null()))
     values = exp.table_(f"values_{number}")

@@ -94,10 +94,11 @@ def inference(attacked: Mapping[str, Any], reached: int | None) -> Row:
 
 
 def links_at_worst(attacked: Mapping[str, Any], reached: int | None) -> Row:
-    """Return the answer for a register of exactly these people, from the row of an attack (CRS).
+    """Return the answer on links with the worst register: one of exactly the people attacked.
 
-    In each block at most min(f, F)/max(f, F) links with any register are right on average. This is
-    at most 1, so there are at most as many right links as blocks.
+    ``attacked`` is the row of an attack (CRS); ``reached`` is how many links reach the threshold.
+    A block of f records that matches F people of a register has min(f, F)/max(f, F) right links
+    on average. This is at most 1, so no register has more right links than there are blocks.
     """
     row = _row(LINKABILITY, "unique_in_release", reached) | _row_of_attack(attacked, "singled_out")
     return row | {"bound": True}
@@ -165,7 +166,10 @@ def _row(question: str, measure: str, reached: int | None) -> Row:
 
 
 def _row_of_attack(row: Mapping[str, Any], people: str) -> Row:
-    """Return the columns about an attack; ``people`` names that of the certain cases."""
+    """Return the columns of an answer that an attack gives.
+
+    ``people`` is the name of the column of the attack that counts its certain cases.
+    """
     return {
         "model": row["model"],
         "value": row["posterior_deterministic"],
