@@ -5,7 +5,6 @@ the same value the same cell. What is written is a release to attack and to comp
 have at least k records; that is a property of the table, and no guarantee about a person.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
@@ -134,7 +133,11 @@ def anonymise(
         work = Work(engine, catalog, attack, request, meter)
         summary = work.run(ending)
         table = write.ReleasedTable(dataset, loaded, columns, released)
-        identifiers = _find_identifiers(attack, table, request.keep, spec.where, settings)
+        # Columns without a role that identify people are left out, but for those to keep.
+        idle = [c.name for c in write.roles_of_columns(attack, table) if not c.roles]
+        idle = [name for name in idle if name not in request.keep]
+        quiet = replace(settings, progress=silent)
+        identifiers = identifiers_among(dataset, idle, spec.where, quiet)
         request = replace(request, drop=(*request.drop, *identifiers))
         suffixes = {column.number: column.suffixes for column in work.cells}
         released = write.released_columns(attack, columns, request.drop, suffixes)
@@ -257,27 +260,10 @@ def _check_alone(method: str, unsuitable: set[str]) -> None:
         )
 
 
-def _find_identifiers(
-    microdata: Microdata,
-    table: write.ReleasedTable,
-    keep: Sequence[str],
-    where: str | None,
-    settings: Settings,
-) -> list[str]:
-    """Return the columns to leave out because they identify people.
-
-    Columns with a role, and those to ``keep``, stay.
-    """
-    columns = write.roles_of_columns(microdata, table)
-    names = [column.name for column in columns if not column.roles and column.name not in keep]
-    return identifiers_among(table.dataset, names, where, replace(settings, progress=silent))
-
-
 def _bind_release(spec: Attack, catalog: Catalog, strata: str | None) -> Microdata:
     """Return the microdata to release; its groups (``by``) are strata, which no class mixes.
 
-    Raises ColumnError for strata with another role, and for a quasi-identifier that already has
-    generalised cells.
+    Raises ColumnError for strata with another role, or quasi-identifiers with generalised cells.
     """
     microdata = bind(spec, catalog).microdata
     if strata is not None:

@@ -49,7 +49,7 @@ class Loss:
     Both are in [0, 1], over all records, and a suppressed one loses all. ``generalised``: the share
     of records whose cell stands for several values. ``penalty``: the normalised certainty penalty.
     It is the mean share of the scale that an interval spans, or of the values that a set of several
-    contains (Xu et al. 2006, section 3).
+    contains (Xu et al. 2006).
     """
 
     generalised: float
@@ -75,8 +75,8 @@ class Cells:
     ``content``: an interval or a set that covers the values; one value as it is; the node of a
     hierarchy or another label; a prefix; everything. ``by_step``: a cell covers the values of all
     records at the same step, in all classes; else those of one class. ``type`` is that of labels,
-    ``interval`` the definition of intervals of a recoding, ``writing`` how values are written.
-    ``starred``: some cells are suppressed.
+    ``interval`` defines intervals of a recoding, ``writing`` how values are written; ``starred``:
+    some cells are suppressed.
     """
 
     number: int
@@ -199,8 +199,7 @@ class Cells:
 def make_cells(passes: Passes, columns: Sequence[Cells]) -> None:
     """Make the table ``cells``: a row per class, its number ``part`` and its ``cell_1``, ...
 
-    Reads ``values_1``, ... of ``make_values`` where a cell needs all values of a class, and drops
-    them.
+    The tables ``values_1``, ... of cells that need all values of a class are read and dropped.
     """
     cells: list[exp.Expr] = [exp.column("part", table="classes")]
     query = exp.select().from_(exp.alias_(own_table("classes"), "classes", table=True))
@@ -220,8 +219,7 @@ def _columns_of_cells(column: Cells) -> list[exp.Expr]:
     """Return the columns of a release in which the cells of a quasi-identifier are written.
 
     There is one (``cell_3``), or several for a cell of parts (``cell_3_low``, ``cell_3_high``, and
-    ``cell_3_missing``, which is no number). In a suppressed record or cell they are ``*``, or NULL
-    in columns that are no texts.
+    ``cell_3_missing``, which is no number). Suppressed ones are ``*``, or NULL if not text.
     """
     is_suppressed: exp.Expr = exp.column("suppressed", table="classes")
     if column.by_step:  # the step of a class is -1 where this cell alone is suppressed
@@ -297,8 +295,7 @@ def _cell_sources(column: Cells) -> list[tuple[str, str]]:
 def _interval_expressions(column: Cells) -> list[exp.Expr]:
     """Return the SQL of an interval: its ends, its midpoint, a struct or a text.
 
-    Ends and midpoint are followed by a flag, whether the cell also stands for missing values, if
-    the column has any.
+    A flag follows ends and midpoint if the column has missing values: whether some are in the cell.
     """
     # In ``classes``, low_i and high_i are the places on the scale of the first and the last value
     # of a class; the missing value is last. ``alone``: both ends are one value.
@@ -369,8 +366,7 @@ def measure_loss(passes: Passes, column: Cells, *, suppressed: int) -> Loss:
     """Return the information loss of one quasi-identifier, with ``suppressed`` records.
 
     The view ``counted`` (of sets and nodes) or ``spans`` (of intervals) has one row: the records in
-    cells of several values, the sum of what these cover, and how many values the cells list, which
-    must not be too many.
+    cells of several values, the sum of what these cover, and the (not too many) values they list.
     """
     by_tree, i = column.scale.tree is not None, column.number
     by_set = by_tree or column.kind == "listed"

@@ -42,12 +42,12 @@ of the smallest of them; NULL where all records are suppressed."""
 
 
 def measure(counts: NodeCounts, node: Node, limit: int) -> Measured:
-    """Count the classes of a node; those that cannot stay are suppressed.
+    """Count the classes of a node where combinations of quasi-identifiers have a k.
 
-    Classes cannot stay if they break a limit on a secret, or are too small by a combination of
-    quasi-identifiers. If more than ``limit`` records are suppressed, their number may be told too
-    low, but not below ``limit + 1``. The engine's table ``shown`` is made if it is needed;
-    ``counts.shown_node`` says of which node it is.
+    Suppressed are the classes that break a limit on a secret, or are too small by a combination. If
+    these are more than ``limit`` records, the node is not allowed, and their number may be a lower
+    bound above ``limit``. Only if some, but no more, are suppressed, the classes that stay have to
+    be found (the table ``shown``; ``counts.shown_node`` is then the node).
     """
     recoding, counts.shown_node = counts.recoding, None
     measured = counts.measure(node, limit) if recoding.limits.of_secret else None
@@ -65,8 +65,8 @@ def measure(counts: NodeCounts, node: Node, limit: int) -> Measured:
 def _count_rare_records(counts: NodeCounts, combination: Combination, node: Node) -> int:
     """Return how many records of a node are in classes by a combination that are too small.
 
-    The number depends on the steps of these quasi-identifiers alone, so it is counted once for all
-    nodes that share them.
+    It depends on the steps of these quasi-identifiers alone, and is counted once for all such
+    nodes.
     """
     recoding, steps = counts.recoding, tuple(node[i - 1] for i in combination.qids)
     key = (combination, steps)
@@ -108,10 +108,11 @@ def _make_shown(counts: NodeCounts, node: Node) -> None:
 
 
 def refuse_classes(recoding: Recoding) -> None:
-    """Make the table ``refused`` anew, with all classes of ``done`` that cannot stay.
+    """Replace the table ``refused``, the classes to suppress: add those that are too small.
 
-    Before, it has the classes that break a limit. The table ``shown`` of all others loses, again
-    and again, those that a combination makes too small; then all classes not in it are refused.
+    Before, it has the classes of ``done`` that break a limit on a secret. Of the others, a table
+    ``shown``, classes are removed until no combination of quasi-identifiers makes one too small;
+    then all classes that are not in it are refused.
     """
     passes = recoding.passes
     query = recoding.view("shown_of_done", tables=TABLES, people=recoding.counts_people)

@@ -3,8 +3,7 @@
 Each quasi-identifier has steps 0 (as it is) to its height; a node is a step of each. A node is
 coarser than another where none of its steps is lower. Records of classes that break a limit are
 suppressed; a node is *allowed* where at most ``limit`` records are. Classes of a coarser node are
-unions of those of a finer one, because every step merges values of the one before (that is checked
-where steps are made).
+unions of those of a finer one, because every step merges values of the one before.
 
 What the search leaves out, and why no better node is lost:
 
@@ -260,8 +259,7 @@ class Lattice:
     def _loss_bound(self, node: Node, parent: Measured | None = None) -> Fraction | int:
         """Return a lower bound on the loss of a node and all coarser ones; 0 if nothing is known.
 
-        ``parent``: a measured node that is finer. The bound of an additive loss is in its units,
-        over all quasi-identifiers.
+        ``parent``: a measured node that is finer. The bound of an additive loss is in its units.
         """
         if self.loss.additive:
             return self.loss.units(node)
@@ -293,8 +291,7 @@ class Lattice:
     def _judge(self, node: Node) -> bool:
         """Measure a node, if it was not, and return whether it is allowed.
 
-        ``best`` and ``refused`` (nodes that are not allowed, nor are finer ones) are kept up to
-        date.
+        Update ``best`` and ``refused`` (nodes that are not allowed, nor are finer ones).
         """
         if node not in self.nodes:
             self.nodes[node] = self.measure(node)

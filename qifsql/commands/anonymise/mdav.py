@@ -9,8 +9,7 @@ Identical people are never separated, so a group has at least k records, and exa
 differ. If fewer than k records would be left, they join the group. Distances are Euclidean on the
 places of the scales, each from 0 to 2^20. Values without distances are measured by their number in
 their order; the missing value is last. All numbers are whole, so no result depends on the order of
-sums. Of equally near people, the first in the order of the places is taken; of equally far people,
-the last.
+sums. Of equally near people, the first in the order of the places is taken; of far ones, the last.
 
 Where people have several records, a group is formed of the records up to the nearest one of the
 k-th different person, and 3k, 2k and k are numbers of different people.
@@ -90,8 +89,8 @@ def _take_groups(passes: Passes, near: str, near_next: str, k: int, *, counts_pe
     """Move a group of each part from ``near`` to ``done``; return how many people are left.
 
     These are written to ``near_next``. A group is around a pole: the person farthest from the
-    centroid of the part or, where the table ``carried`` names one, the person farthest from the
-    last pole. Tables have a row per part.
+    centroid of the part or, if the table ``carried`` names one, from the last pole. A row is about
+    a part.
     """
     numbers = {"wanted_k": k}
     passes.make("poles", "poles", None, {"people": counts_people}, near=near)  # place of the pole

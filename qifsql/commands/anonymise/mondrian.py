@@ -13,8 +13,7 @@ share of the values of the hierarchy that are below that node, and its cell is t
 For k alone this finds a cut wherever any value of any quasi-identifier allows one, because the cut
 nearest to the median is the last to leave a side too small.
 
-All open parts are cut at once. Each pass sends a few statements over their distinct people;
-finished parts leave the table.
+All open parts are cut at once: each pass sends a few statements over their distinct people.
 """
 
 from sqlglot import exp

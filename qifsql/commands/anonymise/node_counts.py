@@ -1,8 +1,7 @@
 """The classes of the nodes of a recoding, counted in tables of people or of finer nodes.
 
-``tuples`` has the numbers of the values of people (``qifsql.commands.anonymise.recode``). The
-classes of a node are a GROUP BY of these numbers without their last bits, in ``tuples`` or in the
-classes of a finer node.
+``tuples`` has the numbers of the values of people (``recode``). The classes of a node are a GROUP
+BY of these numbers without their last bits, in ``tuples`` or in the classes of a finer node.
 """
 
 import math
@@ -157,8 +156,8 @@ class NodeCounts:
 
         Both are means over all records and quasi-identifiers; entropy is in nats. SQL returns a row
         per quasi-identifier, in order: of all suppressed records together, the values that their
-        cells lose (``listed``), or their lengths on the scale (``spanned``), and their entropy.
-        ``shown_node`` is that whose classes are stored already.
+        cells lose (``listed``), or, of values with distances, their lengths on the scale
+        (``spanned``), and their entropy. The statement is kept for other nodes.
         """
         table, is_shown = self.source_of(node).table, node == self.shown_node
         key = f"suppression in {table}, {is_shown}"
@@ -271,10 +270,13 @@ class NodeCounts:
         return [risk(name, j, self.prior, profiles) for j, name in enumerate(names, 1)]
 
     def _released_steps(self, node: Node) -> list[Step]:
-        """Return the steps of a plan that ends with ``released``: people by class and secrets."""
+        """Return the steps of a plan that ends with ``released``, the release of a node.
+
+        It counts people by class and secrets; all suppressed records are one class.
+        """
         is_shown = node == self.shown_node
         steps = self.judged_steps(self.source_of(node).table, node, is_shown=is_shown)
-        if not is_shown and not self.recoding.limits.of_secret:  # no limit needs the two views yet
+        if not is_shown and not self.recoding.limits.of_secret:  # then these are not among them
             steps.append(Step("sides", "One row per class.", self.recoding.view("sides_of_node")))
             steps.append(make_step("anonymise/none_refused", "refused"))
         released = self.recoding.view("released_sides")
@@ -296,18 +298,12 @@ class NodeCounts:
         return profiles
 
     def _size_steps(
-        self,
-        table: str,
-        judged: str,
-        *,
-        columns: Sequence[int] = (),
-        is_shown: bool,
-        **shape: bool,
+        self, table: str, judged: str, *, columns: Sequence[int] = (), is_shown: bool, **shape: bool
     ) -> tuple[Step, ...]:
-        """Return the steps of a plan that ends with the sizes of the classes of a node.
+        """Return the steps of a plan that ends with ``sizes_of_node``, the sizes of its classes.
 
-        ``judged`` is the view of sizes if there are limits on a secret or on people. The steps of
-        the node are parameters, so that one text serves all nodes.
+        They are counted in ``table``. ``judged`` is the view of sizes that leaves out refused
+        classes, if there are limits on a secret or on people. A node is a parameter of the SQL.
         """
         sizes = self.recoding.view("sizes_of_node", places=columns)
         if is_shown or self.passes.coded.judges(self.recoding.limits):
@@ -316,12 +312,7 @@ class NodeCounts:
         return *self.judged_steps(table, None, columns=columns, is_shown=is_shown), sized
 
     def judged_steps(
-        self,
-        table: str,
-        node: Node | None,
-        *,
-        columns: Sequence[int] = (),
-        is_shown: bool = False,
+        self, table: str, node: Node | None, *, columns: Sequence[int] = (), is_shown: bool = False
     ) -> list[Step]:
         """Return steps of SQL: the people by their cells at a node, and the classes to suppress.
 

@@ -51,9 +51,10 @@ def search(
     rules: Sequence[Bound],
     meter: Meter,
 ) -> FoundNode:
-    """Search the lattice within the time budget; InputError if no node keeps the limits.
+    """Return the best node of the lattice, as far as the time budget allows to search.
 
     ``losses`` are those of each step of each quasi-identifier; ``rules`` bound risks of a release.
+    Nodes are counted by ``counts``. InputError if no node keeps the limits.
     """
     recoding, passes = counts.recoding, counts.passes
     records, of_people = passes.coded.records, passes.coded.owners is not None
@@ -84,9 +85,11 @@ def search(
         loss,
         measure,
         limit=min(limit, records - 1),  # some record stays
+        # If a node suppresses too many records, whether all finer ones do, too.
         monotone=request.limits.monotone(adding=limit == 0 and not of_people),
         late=lambda: time.monotonic() - began > request.time_budget,
         keeps=keeps_bounds,
+        # If a node breaks a rule, whether all finer ones do: suppression may lower a risk.
         falling=limit == 0 and all(rule.monotone for rule in rules),
     )
     node = lattice.search()

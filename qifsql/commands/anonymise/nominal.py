@@ -29,8 +29,8 @@ class Nominal:
     """The interval of a value, over the column ``value``: where it begins, and its length.
 
     ``attribute`` is what is measured: the value, or the age at a day. ``begin`` is its coarser form
-    (itself without one), ``widths`` the changes that make it; ``tops`` and ``bottoms`` are limits
-    beyond which all values are one group.
+    (itself without one), ``widths`` the changes that make it; values beyond a limit (``tops``,
+    ``bottoms``) are one group.
     """
 
     attribute: Attribute
@@ -52,8 +52,7 @@ class Nominal:
     def ends(self, table: str, step: str) -> exp.Select:
         """Return the query of the interval of each group of values: part (group), lower, upper.
 
-        ``table`` has a row per value, and the number of its group in the column ``step``. An end
-        is NULL where the interval is open.
+        ``table`` has a row per value, with its group in the column ``step``. An open end is NULL.
         """
         # The row ``bounds`` is computed for each value; the view takes the ends over its group.
         bounds = {"first": self._first_value(), "last": self._last_value()}
@@ -126,9 +125,10 @@ def _length(how: str) -> exp.Interval:
 
 
 def makes_labels(changes: Sequence[Change]) -> bool:
-    """Return whether changes of a quasi-identifier make texts or ages, which are cells as they are.
+    """Return whether the values after ``changes`` are written as they are: texts or ages.
 
-    That are bands between limits or quantiles, and an age that no further change makes coarser.
+    Texts are bands between limits or quantiles, such as 18-64; an age is one that no further
+    change makes coarser. Other changes make numbers that stand for an interval.
     """
     if age := AGE.fullmatch(changes[-1].how) if changes else None:
         band, _day = age.groups()
@@ -141,8 +141,7 @@ def makes_labels(changes: Sequence[Change]) -> bool:
 def nominal_interval(i: int, changes: Sequence[Change], changed: Changeable) -> Nominal | None:
     """Return the intervals that ``changes`` of quasi-identifier number ``i`` define.
 
-    None if its type or one of the changes has no ends that could be computed: intervals then end
-    at values of the data.
+    None if their ends cannot be computed: intervals then end at values of the data.
     """
     values = list(map(as_values, changed.qids))
     # A change to the age at a day, such as age@2020-01-01, or bands of it: intervals are of ages.

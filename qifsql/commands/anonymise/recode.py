@@ -97,18 +97,23 @@ class Recoding:
         return {f"at_{i}": at for i, at in enumerate(self.shifts(node), 1)}
 
     def make_steps(self, *, nested: bool) -> None:
-        """Make the tables ``steps_1 ..``, a row per value.
+        """Make the tables ``steps_1 ..``: a row per value, with its group number on each step.
 
         Raises ColumnError where a hierarchy lacks a value, InputError where steps have to be
         ``nested`` and one is not coarser than the one before it.
         """
         for i in self.columns:
             steps = () if i in self.strata else self.steps[i - 1]
-            self._make_steps(i, steps[1:])
+            coarser = steps[1:]
+            shape = {"qid": i, "height": len(coarser)}
+            forms = microdata_steps.forms(own_name(scale_table(i)), [step.form for step in coarser])
+            grouped = Step("steps_of", "One row per value.", splice("anonymise/steps", shape=shape))
+            ranks = splice("anonymise/ranks", shape=shape)
+            self.passes.keep(f"steps_{i}", Plan((forms, grouped), ranks))
             self._check_levels(i, steps)
             if nested:
                 self._check_nested(i, steps)
-            self._nest_steps(i, max(0, len(steps) - 1))
+            self._nest_steps(i, len(coarser))
 
     def make_bases(self, node: Node, shape: CellShape) -> None:
         """Make the tables ``bases_1 ..``, which map each value to a place on its scale.
@@ -119,22 +124,16 @@ class Recoding:
         """
         for i, s in zip_longest(self.columns, node, fillvalue=0):
             step = s if i <= len(node) and self.steps[i - 1][s].hides_values(shape) else 0
-            self.passes.keep(
-                f"bases_{i}",
-                self.view_of_steps(
-                    "bases", i, {"own_step": column_of(i, step), "place": f"place_{i}"}
-                ),
-            )
-
-    def _make_steps(self, i: int, coarser: Sequence[ValueStep]) -> None:
-        """Make the table ``steps_i``: a row per value, with its group number in each step."""
-        shape = {"qid": i, "height": len(coarser)}
-        forms = microdata_steps.forms(own_name(scale_table(i)), [step.form for step in coarser])
-        steps = Step("steps_of", "One row per value.", splice("anonymise/steps", shape=shape))
-        self.passes.keep(f"steps_{i}", Plan((forms, steps), splice("anonymise/ranks", shape=shape)))
+            columns = {"own_step": column_of(i, step), "place": f"place_{i}"}
+            self.passes.keep(f"bases_{i}", self.view_of_steps("bases", i, columns))
 
     def _nest_steps(self, i: int, height: int) -> None:
-        """Replace numbers of groups in ``steps_i`` by ones of which finer numbers hold coarser."""
+        """Replace the group numbers in ``steps_i``, so that a coarser step only drops last bits.
+
+        A group gets the bits of its group on the next step, followed by those of its rank in it.
+        The number of groups and bits of each step are added to ``sizes``.
+        """
+        # In turn of each step: its groups, and the bits that the ranks of its groups take.
         row = self.passes.row(self.view_of_steps("sizes_of_steps", i, {}, qid=i, height=height))
         cells, shifts = row[::2], list(accumulate(row[1::2], initial=0))
         if shifts[-1] > MOST_BITS:
@@ -226,8 +225,7 @@ class Recoding:
         """Return the query of the template ``sql/anonymise/VIEW``, filled for this recoding.
 
         ``tables`` name the tables that it reads, ``numbers`` are its constants, ``places`` the
-        numbers of the columns that it loops over (by default all), ``shape`` further loops and
-        conditions of the template.
+        numbers of the columns that it loops over (by default all), ``shape`` other loops.
         """
         return splice(
             f"anonymise/{view}",

@@ -59,9 +59,10 @@ def suppressed_cells(recoding: Recoding) -> list[int]:
 
 
 def widen_intervals(recoding: Recoding) -> None:
-    """Make ``classes`` of ``own_classes``: intervals cover all records of a group of values.
+    """Make ``classes`` from ``own_classes``, whose intervals cover the values of one class alone.
 
-    So the same value has the same cell in every class. Suppressed records do not count.
+    An interval now covers the values of all records in the same group of values, so that a value
+    has the same cell in every class. Suppressed records do not count.
     """
     tables = TABLES | {"classes": own_name("own_classes")}
     view = recoding.view("same_cells", tables=tables, qids=recoding.qids)

@@ -314,7 +314,11 @@ class Work:
             self.notes += best.notes
             counts.drop()
         if request.method != "suppress":  # which draws lots by the values in records of equal cells
-            self._merge_places(recoding, node)
+            # Make ``coded`` again, with one place for all values of a group at the node's steps.
+            recoding.make_bases(node, request.cells)
+            passes.drop("coded")
+            coding = scales.coding_plan(self.coded, passes.coded.secrets, "bases_{}".format)
+            passes.keep("coded", coding)
         self.meter.inside(0.8, "writing cells")
         recoded_release.make_release(recoding, node, self.suppression_order)
         if request.method == "suppress":
@@ -343,16 +347,6 @@ class Work:
             sizes, losses, changes=changes, hidden=hidden, steps=heights, optimal=optimal
         )
 
-    def _merge_places(self, recoding: Recoding, node: Node) -> None:
-        """Make ``coded`` again, with one place for all values of a group.
-
-        Groups are those of the steps at a node; a class is then a tuple of places.
-        """
-        recoding.make_bases(node, self.request.cells)  # the place of each value's group
-        self.passes.drop("coded")
-        plan = scales.coding_plan(self.coded, self.passes.coded.secrets, "bases_{}".format)
-        self.passes.keep("coded", plan)
-
     def _note_small_classes(self, smallest: int | None) -> None:
         """Note that the smallest class by all quasi-identifiers has fewer than k, if it has.
 
@@ -368,8 +362,7 @@ class Work:
     def _suppress_fewest(self, recoding: Recoding) -> bool:
         """Suppress as few cells as possible; return whether no release can have fewer.
 
-        ``done``, ``refused`` and ``membership`` are made again for the classes of the cells that
-        are left.
+        The tables ``done``, ``refused`` and ``membership`` are made again for the new classes.
         """
         last_steps = [of_qid[-1] for of_qid in recoding.steps]
         columns = [i for i, step in enumerate(last_steps, 1) if step.content != "everything"]
@@ -387,10 +380,10 @@ class Work:
     def _make_recoded_cells(
         self, recoding: Recoding, node: Node, starred: Sequence[bool], ending: str
     ) -> list[ColumnLoss]:
-        """Make the cells of all classes at a node; return the loss of each quasi-identifier.
+        """Make the table of cells of all classes at a node; return the loss of each column.
 
-        ``starred``: whether some cells of a quasi-identifier are suppressed. A column that recode
-        drops has no cells.
+        ``starred`` says for each quasi-identifier whether some of its cells are suppressed. A
+        column that recode drops has no cells. Also fills ``self.cells``, how each is written.
         """
         losses, written = [], []
         for i, (s, is_starred) in enumerate(zip(node, starred, strict=True), 1):
@@ -490,8 +483,7 @@ class Work:
 
     def _progress_reporter(self, records: int) -> Callable[[int], None]:
         """Return a function that shows progress, called in each pass with the records left."""
-        # A guess at the number of passes: parts are halved down to k. Progress nears its end
-        # slowly.
+        # A guess at the number of passes: parts are halved down to k.
         usual_passes = math.log2(max(2, records / self.request.limits.k)) + 8
         passes = 0
 

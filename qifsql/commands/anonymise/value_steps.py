@@ -1,7 +1,6 @@
 """The steps of quasi-identifiers: what changes make of their values, and what that loses.
 
-The first step are the values as they are; the others are those that a request asks for, checked
-against the values.
+The first step are the values as they are, the others those that a request asks for.
 """
 
 from collections.abc import Sequence

@@ -53,8 +53,7 @@ def released_columns(
     input. ``suffixes``: by the number of a quasi-identifier, the endings of its columns, such as
     ``_lower``; none if it is left out. By default each has one column, under its name.
 
-    Raises ColumnError where a column that is to be left out is not there, or has a role, or where
-    two columns would have one name.
+    Raises ColumnError if a column to leave out is missing or has a role, or if two have one name.
     """
     numbered = list(enumerate(microdata.qids, 1))
     # Quasi-identifiers that are columns, and those that are expressions over columns (``used``).

@@ -1,8 +1,7 @@
 """Checks of a release against the levels of a policy.
 
 One attack answers all rules of one kind of model, for each column of groups. If missing values are
-dropped, or beliefs are given, models of different goals run separately, because each then uses
-other records.
+dropped, or beliefs are given, models of different goals use other records, and run separately.
 """
 
 import datetime
@@ -359,8 +358,7 @@ def _shared_attacks(policy: Policy) -> Iterator[tuple[str | None, list[tuple[Rul
 
     An attack has one column of groups. Models share it if they are of one person or of everybody,
     and of one release or several. Membership is attacked apart: its secret is another one. With a
-    prior, or without people who miss a secret, each goal is attacked apart: both change the people
-    of inference alone.
+    prior, or without people who miss a secret, so is each goal: both change inference alone.
     """
     goals_apart = policy.adversary.get("null") == "drop" or "prior" in policy.adversary
     rules_by_kind: dict[object, list[tuple[Rule, Model]]] = {}

@@ -150,11 +150,14 @@ def look_up(policy: Policy, source: Source, settings: Settings | None) -> None:
 
 
 def levels(policy: Policy, assessment: Assessment) -> list[dict[str, Any]]:
-    """Return a level for each bound of a recipient and way to succeed; rules are numbered on."""
+    """Return rows of the verdict on a recipient: one per bound and question or register.
+
+    A bound is on the highest or average risk: the success times the chance of an attempt.
+    """
     recipient = assessment.recipient
     rows = []
     for risk, bound in recipient.limits.items():
-        number = len(policy.rules) + recipient.number
+        number = len(policy.rules) + recipient.number  # after the rules of the policy
         rule = Rule(number, (), risk, {"at_most": bound}, attempt=recipient.attempt)
         for success in _worst_readings(assessment.successes, risk):
             interval = None
@@ -406,9 +409,9 @@ def _noisy_successes(result: Result) -> Iterator[Success]:
 def _sweep(
     policy: Policy, source: Source, held_files: Sequence[HeldFiles], settings: Settings | None
 ) -> Result | None:
-    """Return the sweep over all that may be known with a chance; None if nothing is.
+    """Return a sweep over the subsets of all that some recipient knows with a chance.
 
-    Who holds an earlier release has a sweep of both.
+    None if there is no such recipient. Who holds an earlier release has a sweep of both.
     """
     uncertain = [
         recipient
@@ -428,8 +431,7 @@ def _sweep(
 def _mean_successes(recipient: Recipient, swept: Result) -> Iterator[Success]:
     """Yield the expected success of what is known with chances, from a sweep of all subsets.
 
-    The maximum is the mean over subsets of the greatest success in each, which is that of one
-    person or greater.
+    The maximum is the mean over subsets of the greatest success in each: nobody's is greater.
     """
     is_collection = bool(swept.spec.get("collection"))
     names = [plain_name(name) if is_collection else name for name in swept.spec["qids"]]

@@ -90,7 +90,7 @@ class Comparison:
                     rule.measure: row[rule.measure],
                     "low": row.get(f"{rule.measure}_low"),
                     "high": row.get(f"{rule.measure}_high"),
-                    # Of a group with people, these alone may have no value for lack of people.
+                    # A group has people; only ratios may still be a share of none of them.
                     "nobody": rule.measure in RATIO_MEASURES,
                 }
 
@@ -139,8 +139,7 @@ def _shared_comparisons(policy: Policy) -> Iterator[tuple[str | None, tuple[Rule
 def judge_missing_value(rule: Rule, row: Mapping[str, Any]) -> bool | None:
     """Return whether a rule is met if its measure has no value; None if it has one.
 
-    A share of nobody keeps ``at_most``. Raises InputError for other bounds, and if the value is
-    missing because of the control.
+    A share of nobody keeps ``at_most``. InputError for other bounds, or if the control is why.
     """
     if row[rule.measure] is not None:
         return None

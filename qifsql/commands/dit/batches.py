@@ -118,8 +118,7 @@ def _notes_on_scales(passes: Passes) -> tuple[str, ...]:
 def _tabulate_mondrian(passes: Passes, people: People, source: ReleaseSource, meter: Meter) -> None:
     """Create ``totals``, and ``patterns`` or ``tallies``, of the releases of Mondrian.
 
-    Classifiers but naive Bayes need the cells that contain a target's values together (a pattern),
-    not one by one.
+    Classifiers but naive Bayes need all cells that contain a target's values together (a pattern).
     """
     limits = source.limits
     assert limits is not None  # noqa: S101 - Mondrian has limits

@@ -105,8 +105,7 @@ class Command:
     def _run_process(self, words: list[str], messages: IO[bytes], what: str, folder: Path) -> int:
         """Run the command, return its exit code; kill its process group on timeout or Ctrl-C.
 
-        Its environment names the folder of this run: if this run is killed, the next one can find
-        the command and stop it.
+        Its environment names the folder of this run: if this is killed, the next run can stop it.
         """
         try:
             running = subprocess.Popen(  # noqa: S603 - the user's own command, without a shell

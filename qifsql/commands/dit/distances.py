@@ -115,7 +115,7 @@ def delta_rows(passes: Passes, question: Question) -> pl.DataFrame:
 
 
 def _in_order(rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """Return rows that begin with run, distance and a number in their order."""
+    """Sort rows by their first three columns: run, distance (as in DISTANCES) and a number."""
 
     def key(row: tuple[Any, ...]) -> tuple[Any, ...]:
         run, distance, number, *_ = row

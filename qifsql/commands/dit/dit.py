@@ -173,8 +173,7 @@ def _bind_attack(
 ) -> tuple[BoundAttack, Catalog]:
     """Bind the attack to the data; return it with the catalog of the data.
 
-    Raises ColumnError if values are nested, or one of ``as_values`` is no quasi-identifier;
-    InputError if there are several secrets.
+    ColumnError if values are nested, or one of ``as_values`` is no qid; InputError for two secrets.
     """
     catalog = Catalog(engine, spec.dataset)
     dataset = catalog.dataset

@@ -42,8 +42,7 @@ class ExternalReleases:
     def __init__(self, passes: Passes, source: ReleaseSource, run: int) -> None:
         """Read nothing yet, but make the tables of places of the people's values.
 
-        ``source`` has the release of everybody, made by another tool; ``run`` is the number of the
-        limits on k and l with which it was made.
+        ``source`` has the release of everybody, made by another tool; ``run`` is its number.
         """
         self.engine, self.passes, self.attack, self.run = source.engine, passes, source.attack, run
         microdata = source.attack.microdata
@@ -56,11 +55,7 @@ class ExternalReleases:
         self.dictionary = {"known": own_name("dictionary_secret_1")}
         self.types: dict[str, str] = {}
         self.typed = True
-        self._make_places()
-
-    def _make_places(self) -> None:
-        """Create the table ``places_j`` of each quasi-identifier j: a row per value, in order."""
-        for raw in self.raws:
+        for raw in self.raws:  # ``places_j`` of quasi-identifier j: a row per value, in order
             self.passes.drop(f"places_{raw.number}")
             values = exp.select("value", "people").from_(own_table(scale_table(raw.number)))
             make_places(self.tables, raw, values)
@@ -69,9 +64,8 @@ class ExternalReleases:
         """Create ``patterns``, ``totals`` and ``tallies`` from the releases that the user made.
 
         They count the records of releases with and without each target (a person whose prediction
-        is tested). ``files`` has the release without each target, by the target's number. Raises
-        ColumnError, DatasetError or InputError if a release cannot be used. Other tables made here
-        are dropped.
+        is tested). ``files`` has the release without each target, by its number. ColumnError,
+        DatasetError or InputError if a release cannot be used. Other tables made here are dropped.
         """
         self._add_rows(EVERYBODY, self.release, first=True)
         for target, path in files.items():
@@ -177,8 +171,7 @@ class ExternalReleases:
     def _column(self, raw: Raw) -> Generalised:
         """Return how the cells of a quasi-identifier are read: in the same way in every release.
 
-        ``plain`` cells are values that stand for themselves; others may be intervals, sets or
-        nodes.
+        ``plain`` cells stand for themselves; others may be intervals, sets or nodes.
         """
         return Generalised(
             raw,

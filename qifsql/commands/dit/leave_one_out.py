@@ -41,10 +41,11 @@ def compares_with_world(limits: ClassLimits) -> bool:
 
 
 def make_worlds(passes: Passes, limits: ClassLimits) -> dict[int, World]:
-    """Return the release with everybody (key NOBODY), and without one person of each secret.
+    """Return the distributions of the secret with which t-closeness compares classes.
 
-    Their keys are the codes of the secrets. Only the first is needed, and returned, if no limit
-    compares with the whole release.
+    They are that of everybody (key NOBODY) and, for each value of the secret that a target has,
+    that without one person who has it (key: the code of the value). If no limit compares classes
+    with the whole release, only the first is returned.
     """
     (secret,) = passes.coded.secrets
     worlds = {NOBODY: World("whole", secret, passes.coded.records)}
@@ -72,10 +73,10 @@ def _world_without(passes: Passes, secret: Secret, code: int) -> World:
 
 
 def make_scales_without(passes: Passes, scales: Sequence[Scale]) -> None:
-    """Create ``moved``, ``alone`` and ``nominal``: what changes without a value of only one person.
+    """Create tables of how scales change if a person is removed who alone has a value.
 
-    Of values with distances, ``moved`` has those that get another place, by the removed value. Of
-    values without distances, ``nominal`` has all, and ``alone`` those that only one person has.
+    Of values with distances (numbers), ``moved`` has those that get another place, by the removed
+    value. Of others, ``nominal`` has all, and ``alone`` those that only one person has.
     """
     passes.keep_empty("moved", ("lonely_spot", "attribute", "spot_of_all", "spot"))
     passes.keep_empty("nominal", ("attribute", "spot", "code", "people", "values"))

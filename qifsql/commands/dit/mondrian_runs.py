@@ -168,9 +168,11 @@ def _accept_cuts(
 
 
 def _make_tallies(passes: Passes, scales: Sequence[Scale], *, joint: bool) -> None:
-    """Create ``tallies`` (target, release, attribute, secret, people) from a complete forest.
+    """Create what a classifier learns from the releases with and without each target.
 
-    If ``joint``, create ``patterns`` (target, release, pattern, secret, people) instead.
+    ``tallies`` has, by target, release, quasi-identifier and secret, the people in whose cell the
+    target's value is; if ``joint``, ``patterns`` has them by all cells together. A release without
+    a target is that with everybody, with some subtrees added or taken away (``pieces``).
     """
     # ``kinds``: of each quasi-identifier, whether cells are intervals of places, the place of the
     # missing value, and whether they are nodes of a hierarchy.

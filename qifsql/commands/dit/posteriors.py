@@ -10,13 +10,11 @@ Source: Differential inference testing, sections 3.1 to 3.3. ``emd_printed`` is 
 there, a quarter of L1. ``emd`` is the distance that the formula is meant to be: the earth mover's
 distance with equal ground distance, half of L1 (the largest change of the probability of any set of
 values). ``max_divergence`` is the largest difference of the logarithms (nats) of one value's
-probability, as in differential privacy. ``emd_hierarchy`` is the earth mover's distance along the
-edges of a hierarchy of the secret.
+probability, as in differential privacy. ``emd_hierarchy`` is the EMD in a hierarchy.
 
 A classifier of scikit-learn is trained on every release: a table of bits with the secrets of its
 records. A record has one bit per quasi-identifier: 1 if its cell contains the target's value.
-Releases with the same table share one training. Records are in the order of bits and secrets, so
-the order of the input has no effect.
+Releases with the same table share one training. The order of the input has no effect.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -145,8 +143,7 @@ def train_posteriors(
     """Yield the probability of each secret for each target, with and without their record.
 
     ``lessons`` are in the order of target, release, pattern and secret; a pattern has ``width``
-    bits. Releases with the same table of patterns, secrets and people, and seed, are trained on
-    once.
+    bits. Releases with the same table of these, and the same seed, are trained on once.
     """
     beliefs_by_table: dict[tuple[int, tuple[tuple[int, ...], ...]], list[tuple[int, float]]] = {}
     releases = groupby(lessons, key=lambda lesson: (lesson.target, lesson.release))

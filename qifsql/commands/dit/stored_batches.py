@@ -1,7 +1,6 @@
 """Store results batch by batch, in a file or in memory.
 
-A batch and its results are stored in one transaction: after any interruption the same command
-resumes where it stopped.
+A batch is stored in one transaction: after an interruption the same command resumes there.
 """
 
 import json

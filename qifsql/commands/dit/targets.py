@@ -37,9 +37,11 @@ class People:
 def code_people(
     engine: Engine, microdata: Microdata, hierarchies: Mapping[str, Hierarchy]
 ) -> People:
-    """Create ``coded`` and ``dictionary_secret_1``; refuse no records, or a constant secret.
+    """Create ``coded``: a row per record, with the places of its values on their scales.
 
-    ``hierarchies`` are those of the quasi-identifiers that Mondrian cuts along them.
+    ``dictionary_secret_1`` has the code of each value of the secret. ``hierarchies`` are those of
+    the quasi-identifiers that Mondrian cuts along them. Raises DatasetError if there are no
+    records, InputError if the secret has one value.
     """
     name = microdata.dataset.name
     qid_scales = tuple(scales.make_scales(engine, microdata, hierarchies))
@@ -61,15 +63,16 @@ def code_people(
 
 
 def choose_targets(passes: Passes, people: People, question: Question) -> list[int]:
-    """Create ``aimed``, the targets with their batch, and ``whose``, the target of each record.
+    """Choose the people to test (targets), and divide them into batches; return their numbers.
 
-    Return the numbers of the batches. A target stands for all people with the same values, unless
-    each record has a file. Also create ``different``; for Mondrian, also ``rescaled`` (the targets
-    without whom a scale is another one) and the changed scales.
+    Created are ``aimed``, the targets with their batch, and ``whose``, the target of each record. A
+    target stands for all people with the same values, unless each record has a file of a release
+    without it. ``different`` has a row per different person; for Mondrian there are also
+    ``rescaled`` (targets without whom a scale is another one) and the changed scales.
     """
     numbers = {"wanted_targets": question.sample, "wanted_seed": question.seed}
     passes.make("different", "dit/different")
-    # a release without a target has about as many records as the data
+    # In a batch all releases are in memory, each with about as many records as the data.
     releases = max(1, min(MOST_TRAINED_TARGETS, MOST_PEOPLE // people.coded.records))
     batch_size = {"wanted_many": releases}
     if question.method == FILES:  # a file for each record
@@ -88,15 +91,16 @@ def choose_targets(passes: Passes, people: People, question: Question) -> list[i
 
 
 def _batch_mondrian_targets(passes: Passes, people: People, question: Question) -> None:
-    """Create ``aimed``, ``rescaled`` and the changed scales from ``targets``.
+    """Create ``aimed``: the ``targets`` with their batch, small enough for the memory.
 
-    Batches are smaller where each release is trained on, and where targets have trees of their own,
-    because a scale is another one without them: these have all people.
+    A batch has fewer targets if a classifier is trained for each, or if targets need a tree of cuts
+    of their own, with all people: those in ``rescaled``, without whom a scale is another one. That
+    table and the changed scales are created first.
     """
     (different,) = passes.row(exp.select("count(*)").from_(own_table("different")))
     make_scales_without(passes, people.scales)
     passes.make("rescaled", "dit/rescaled")
-    bits = different * people.coded.width  # of a target
+    bits = different * people.coded.width  # that a classifier learns from, for a target
     trained = max(1, min(MOST_TRAINED_TARGETS, MOST_BITS // bits))
     size = MOST_TARGETS if question.classifier == BAYES else trained
     size_with_trees = max(1, min(size, MOST_PEOPLE // different))

@@ -1,8 +1,7 @@
 """The bound question: the useful attribute, the predicates over it, and the secret.
 
 A predicate is a SQL condition over the useful attribute (thesis Def. 26). It may name other
-columns, too, if noise is added to the count. If noise is added to the records' values, the useful
-attribute alone must decide the predicate.
+columns, too, unless noise is added to records: then the useful attribute must decide it alone.
 """
 
 import csv

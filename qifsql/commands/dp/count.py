@@ -144,8 +144,7 @@ def _count_places(
             "give it with --order a,b,c, or use --mechanism oblivious,randomised_response"
         )
     _check_places(useful.name, extent.useful_values)
-    # Values that have a place though nobody may have them: all whole numbers in between, or those
-    # of the user's order.
+    # Also values that nobody has get a place: whole numbers in between, or of the user's order.
     if request.integers:
         ((span,),) = _rows_of_view(tables, "span")
         _check_places(useful.name, span or 1)
@@ -211,8 +210,8 @@ def _check_patterns(
 ) -> None:
     """Refuse predicates that the useful attribute does not decide.
 
-    ``held`` are rows of place, people, least and greatest pattern; ``patterns`` has the pattern of
-    each place, None where no record tells it.
+    ``held`` are rows of place, people, least and greatest pattern; ``patterns`` are by place (None:
+    unknown).
     """
     varied = sum(least != greatest for _, _, least, greatest in held)
     if varied:

@@ -104,8 +104,8 @@ def oblivious(counts: Counts, epsilon: Epsilon, bits: Sequence[int], answers: in
     The adversary knows all records but the added one, so a noisy count is a noisy answer: does the
     predicate hold for it? ``bits`` are the numbers of the predicates, each counted ``answers``
     times. V = 1/N Σ_y max_s Σ_z n_sz P(y | z). Here z are the true answers of the predicates for
-    the added record, and y the numbers of noisy answers that are yes. The utility has max_z n_z
-    P(y | z) instead (thesis Eqs. 6.8, 6.9).
+    the added record, and y the numbers of noisy yes. The utility has max_z n_z P(y | z) instead
+    (thesis Eqs. 6.8, 6.9).
     """
     secrets = {_merge_patterns(kind, bits) for kind in counts.kinds}
     reals = [[pair] for pair in _merge_totals(counts, bits)]  # to guess z is right for n_z people
@@ -177,8 +177,7 @@ def local(counts: Counts, epsilon: Epsilon, bit: int, mechanism: str) -> Report:
 
     The useful attribute is the one that predicates are about; a place is one of its values, and
     ``mechanism`` changes the value of each record before they are counted. The report is exact if
-    the records are few and e^epsilon is a fraction, else from the characteristic function (thesis
-    Eqs. 6.10 to 6.13; ``poisson_binomial``).
+    the records are few and e^epsilon is a fraction, else in floats (thesis Eqs. 6.10 to 6.13).
     """
     perturb = LOCAL[mechanism]
     holds = [bool(pattern >> bit & 1) for pattern in counts.patterns]  # by place
@@ -205,7 +204,8 @@ def local_bound(counts: Counts, epsilon: Epsilon, mechanism: str) -> Report:
     """Return an upper bound for all counts of the same noisy records together.
 
     The counts are sums over all records, so they reveal no more about the added record than its
-    noisy answers do (data processing): V <= 1/N Σ_z max_s Σ_w n_sw P(z | w).
+    noisy answers do (data processing): V <= 1/N Σ_z max_s Σ_w n_sw P(z | w). Here w is a place of
+    the useful attribute, z a pattern of answers to all predicates, and s a secret.
     """
     total, records = 0.0, counts.extent.records
     for z in sorted(set(counts.patterns)):

@@ -67,8 +67,8 @@ def distribution_window(people: Sequence[int], chances: Sequence[tuple[float, fl
 
     The count is of the people who answer yes; ``people`` are the sizes of groups, ``chances`` those
     of yes and of no in each. The chances in the window are b(k) = 1/M Σ_j φ(2πj/M) e^(-2πijk/M),
-    where M is the number of counts k in it. As |φ(θ)| <= exp(-2 v sin²(θ/2)), with the variance v,
-    few j are needed.
+    where M is the number of counts k in it. |φ(θ)| <= exp(-2 v sin²(θ/2)), v the variance: few j
+    count.
     """
     groups, neglected = _rarer_answers(people, chances)
     # Below, counts are relative to ``base``, the count if all give their likelier answer: each
@@ -91,9 +91,8 @@ def _rarer_answers(
     """Return groups of people with the same chance of their rarer answer, yes or no.
 
     ``people`` and their ``chances`` of yes and of no are by value. The ``sign`` of a group is what
-    a rarer answer adds to the count of yes: 1, or -1 if it is no. A value whose people together
-    give less than NEGLIGIBLE rarer answers, as expected, is left out; the second number returned
-    is the sum of these expectations.
+    a rarer answer adds to the count of yes: 1, or -1 if it is no. Values with less than NEGLIGIBLE
+    expected rarer answers are left out; the second number returned is the sum of these.
     """
     neglected = 0.0
     alike: dict[tuple[float, int], int] = {}  # people by chance of the rarer answer, and its sign
@@ -124,8 +123,7 @@ def _error_bound(groups: Sequence[Group], waves: Sequence[Wave], highest: float)
 
     The relative error of each person's chance, and of its part in the mean, is at most 3·2^-53. The
     distribution of the others has one mode, below 2 max b. An error δ of one person's chance
-    changes the window by at most 2 δ times that mode. The other parts are the rounding of φ, and of
-    the sums over it.
+    changes the window by at most 2 δ times that mode. The rest is the rounding of φ and its sums.
     """
     shifted = 3 * EPS * math.fsum(n * t for n, t, _ in groups) * min(2.0, 4 * highest)
     heights = math.fsum(math.hypot(*wave) for wave in waves)

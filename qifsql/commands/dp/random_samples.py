@@ -101,8 +101,7 @@ def sample_rows(
 ) -> pl.DataFrame:
     """Return the table ``SAMPLES`` of a sample for each lot.
 
-    ``measure_counts`` yields the rows of the result from the counts of data; ``all_data`` are its
-    rows for all records.
+    ``measure_counts`` yields rows of the result from counts; ``all_data`` are those of all data.
     """
     results: list[list[dict[str, object]]] = []
     for i, lot in enumerate(lots, 1):
@@ -149,7 +148,10 @@ def _limits(counts: Counts, row: dict[str, object], measure: str) -> Interval:
 
 
 def _interval_of_mean(values: Sequence[float], limits: Interval) -> Interval:
-    """Return the interval of the mean over all samples, at 95 %, on the scale of ``limits``."""
+    """Return a 95 % confidence interval of the mean over all possible samples.
+
+    ``values`` are of the samples that were drawn; ``limits`` are the least and greatest possible.
+    """
     least, width = limits[0], limits[1] - limits[0]
     if not width:  # epsilon is 0
         return limits

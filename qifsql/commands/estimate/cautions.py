@@ -17,8 +17,7 @@ FEW_RECORDS = 100  # with fewer, models of block sizes are little more than a gu
 def caution_of(sizes: Sizes, estimate: Uniques, *, even: bool) -> str | None:
     """Return the key in ``CAUTIONS`` of an estimate out of its range; None if it is in range.
 
-    ``sizes`` are the sample's blocks and its fraction; ``even``: its blocks are more even than in
-    Pitman's model.
+    ``even``: the sample's blocks (``sizes``) are more even than in Pitman's model.
     """
     if estimate.number is None or sizes.fraction == 1:  # no answer, or no estimate: a count
         return None
@@ -49,9 +48,8 @@ def cautions(
 ) -> Iterator[str]:
     """Yield the known failures of the estimates that can occur with this sample.
 
-    ``counted`` has the risks of records. ``weights`` are the name and the numbers of the weights,
-    if any; ``unit`` is what is counted, record or person. ``households``: their risks are
-    estimated, too.
+    ``counted`` has the risks of records. ``weights`` are the name and numbers of the weights, if
+    any; ``unit`` is record or person. ``households``: their risks are estimated, too.
     """
     if weights is not None:
         yield from _weight_cautions(sizes, counted, *weights)

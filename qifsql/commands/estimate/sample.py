@@ -61,15 +61,13 @@ class _SpreadRow(NamedTuple):
 class Sampled:
     """The sample in the engine. ``plans`` are the plans that ran.
 
-    With a person in ``bound``, individuals are people with all their records, and ``records`` is
-    the number of the people.
+    With a person in ``bound``, ``records`` is the number of people, with all their records.
     """
 
     def __init__(self, engine: Engine, bound: BoundAttack, fraction: Fraction | int | None) -> None:
         """Count the records and add up the weights; InputError for a population too small.
 
-        ``fraction`` is the share of the sample, or a whole number of people it was drawn from; None
-        if the records have weights.
+        ``fraction`` is the share of the sample, or the people it was drawn from; None: by weights.
         """
         self.engine = engine
         self.bound = bound
@@ -136,8 +134,7 @@ class Sampled:
         One row per record, in the order of the input. The file keeps ``native`` types of keys.
         """
         microdata = self.bound.microdata
-        # By block of the sample (``crowds``): its size, its share of the block in the population,
-        # and the risk of a record in it.
+        # By block (``crowds``): its size, its share of the population's block, a record's risk.
         risky = self._step("risky", "chances", kinds="crowds")
         steps = [*self._crowds(), risky, microdata_steps.everybody(microdata)]
         columns: list[tuple[exp.Expr, str]] = [(exp.column("record", "everybody"), "record")]
@@ -218,7 +215,10 @@ class Sampled:
         return [*steps, make_step(HOUSEHOLD_RISKS)]
 
     def _unit(self) -> Step:
-        """Return the step ``asked``: the fraction, or the ``unit`` that makes weights whole."""
+        """Return the step ``asked``, one row: the sampling fraction, or the unit of the weights.
+
+        Weights are counted as whole numbers: each is multiplied by the unit.
+        """
         weight = self.bound.microdata.weight
         if weight is None:
             number: exp.Expr = exp.cast(exp.Literal.number(repr(float(self.fraction))), "DOUBLE")

@@ -3,8 +3,7 @@
 Homogeneity: all people of a block who report a value have one. Background knowledge: a block has
 two values; an adversary who can rule out one of them for a person knows the other. Similarity: the
 values of a block differ, but all are below one node of the hierarchy. Skewness: a value is much
-likelier in a block than in the release. Sources: Machanavajjhala et al. 2007 (the first two), Li
-et al. 2007.
+likelier in a block than in the release. Sources: Machanavajjhala et al. 2007, Li et al. 2007.
 """
 
 from fractions import Fraction

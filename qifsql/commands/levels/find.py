@@ -70,9 +70,8 @@ def find_levels(
 ) -> dict[tuple[str, int], Finding]:
     """Return the worst level of each measure and secret (its number), and violations.
 
-    ``thresholds`` are required levels by name. A score is a level as a number of 64 bits, higher
-    for what is worse: first the highest is found, then all levels near it, which are compared
-    exactly.
+    ``thresholds`` are required levels. A score is a level as a floating-point number, higher for
+    what is worse: first the highest is found, then all levels near it are compared exactly.
     """
     scores = _highest_scores(tables, questions)
     steps = Steps(tables)
@@ -113,10 +112,11 @@ def measure_named(name: str) -> Measure:
 
 
 def files_for(name: str) -> dict[str, str]:
-    """Return the files of ``sql/levels`` that replace names for one measure.
+    """Return which views of ``sql/levels`` stand for ``scored`` and ``blocks`` for one measure.
 
-    For entropy, only the least level is found here: a block of one value (``l_distinct``). For
-    enhanced beta-likeness, the block with the largest gain (``basic_beta``) is the worst one.
+    ``scored`` gives the score of each block. For entropy it is that of ``l_distinct``: blocks of
+    one value have the least entropy. For enhanced beta-likeness it is that of ``basic_beta``: the
+    block with the largest gain is the worst one.
     """
     replacements = {"l_entropy": "l_distinct", "enhanced_beta": "basic_beta"}
     return {"scored": f"of_{replacements.get(name, name)}", "blocks": "blocks_of_all"}
@@ -175,10 +175,11 @@ def _blocks_by_entropy(
 
 
 def _bounds(name: str, thresholds: Mapping[str, Fraction], worst: float) -> Parameters:
-    """Return the range of scores near the required level, and the least one near the worst.
+    """Return the scores of blocks that must be compared exactly: near the required or the worst.
 
-    They are the row of ``bounds``, which views read. ``worst`` is the worst score; high scores are
-    worse. Without a required level the range is only infinity.
+    Scores are rounded levels; high ones are worse, and ``worst`` is the highest. The row has the
+    range around the required level (``low`` to ``high``; only infinity without one), and ``edge``,
+    the least score near the worst. It is the table ``bounds`` of the views.
     """
     definition = measure_named(name)
     edge = worst if math.isinf(worst) else worst - _tolerance(worst)
@@ -236,10 +237,11 @@ def _is_violated(definition: Measure, level: Level, aim: Fraction) -> bool:
 def measure_worst_blocks(
     tables: Tables, secrets: Mapping[int, Secret], levels: Mapping[tuple[str, int], Finding]
 ) -> dict[tuple[str, int], dict[str, Any]]:
-    """Return a worst block of each measure and secret: ``size``, number of ``values``, ``counts``.
+    """Return, by measure and number of the secret, a block that has the worst level.
 
-    ``counts`` are people with each value; a block of a measure without a secret has a size alone.
-    Also keep these blocks, in one table per secret: ``worst_blocks_1``, ``worst_blocks_2``, ...
+    A block has its ``size``, the number of its ``values`` and ``counts``, the people with each; of
+    a measure without a secret it has the size alone. Also keep these blocks, in one table per
+    secret: ``worst_blocks_1``, ``worst_blocks_2``, ...
     """
     blocks: dict[tuple[str, int], dict[str, Any]] = {}
     for j in sorted({j for _, j in levels if j in secrets}):
@@ -264,8 +266,7 @@ def measure_worst_blocks(
 def need_block(steps: Steps, secret: Secret | None, key: tuple[str, int], level: Finding) -> str:
     """Add the step that finds a block whose level is ``level``, the worst; return the step's name.
 
-    ``key`` is the measure and the number of the secret. The step has one row: the columns that
-    identify the block, and its size.
+    ``key`` is the measure and number of the secret. The step has one row: block and size.
     """
     name, j = key
     if secret is not None:

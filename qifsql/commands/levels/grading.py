@@ -80,8 +80,7 @@ class Run:
 
     ``count`` sets ``hierarchies``, ``secrets`` (their counts by number), ``incomplete`` (the names
     of those that some people miss) and ``levels`` by measure and secret. ``default_l`` is the l of
-    recursive (c, l)-diversity if none is required; a run on the people who report a secret has that
-    of all people.
+    recursive (c, l)-diversity if none is required: of reported secrets that of all people.
     """
 
     def __init__(
@@ -145,8 +144,9 @@ class Run:
             check_possible({**self.thresholds, **smallest_k}, everybody, values)
         if not domains or self.population is not None:
             secret_blocks.keep_blocks_of_all(self.tables, self.suppressed_people, everybody)
-        secrets = secret_blocks.count_secrets(self.tables, hierarchies, self.suppressed_people)
-        self.secrets = {secret.number: secret for secret in secrets}
+        for j in names:
+            about = hierarchies.get(j), self.suppressed_people
+            self.secrets[j] = secret_blocks.count_secret(self.tables, j, *about)
         self.levels = self._find()
 
     def _check_required(self) -> None:
@@ -202,8 +202,7 @@ class Run:
     def _find(self) -> dict[tuple[str, int], find.Finding]:
         """Return the worst level of each measure and secret (0 stands for no secret).
 
-        k is measured on the blocks of the first secret. If several k are required, ``violations``
-        gets those of each.
+        k is measured on the blocks of the first secret. ``violations`` are of each of several k.
         """
         first = min(self.secrets, default=0)
         question_of_k = ("k", first, self.secrets[first].width if first else 1)

@@ -109,21 +109,17 @@ def levels(
         notes = run.remarks(answer.rows)
     trees = [str(h) for h in hierarchies.values() if not isinstance(h, Hierarchy)]
     frame = pl.DataFrame(answer.rows, schema=schema)
+    if not show_blocks:  # leave out the values of a worst block that few people have
+        is_large = pl.element().struct.field("records") >= MINIMUM
+        frame = frame.with_columns(pl.col("worst_counts").list.eval(pl.element().filter(is_large)))
     judged = frame["met"].drop_nulls()
     return Result(
-        frame=frame if show_blocks else _without_small_counts(frame),
+        frame=frame,
         origin=origin.reading((*trees, *(path for file in sources for path in file.paths))),
         details=answer.details,
         notes=notes,
         met=judged.all() if judged.len() else None,
     )
-
-
-def _without_small_counts(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows without the values of a worst block that fewer than ``MINIMUM`` have."""
-    is_large = pl.element().struct.field("records") >= MINIMUM
-    large_counts = pl.col("worst_counts").list.eval(pl.element().filter(is_large))
-    return frame.with_columns(large_counts)
 
 
 def _count(
@@ -134,7 +130,11 @@ def _count(
     any_value: bool,
     show_blocks: bool,
 ) -> grading.Answer:
-    """Return the levels of a run; ``any_value``: missing values are values, as bounds follow."""
+    """Count a run and return its levels, of the smaller protection where a secret is missing.
+
+    ``any_value``: a missing value may be any. Levels then have missing values as values, to which
+    bounds over all completions are added later.
+    """
     run.count(_read_hierarchies(hierarchies, run.bound.microdata))
     if any_value:
         return run.answer(skew, show_blocks=show_blocks)

@@ -82,9 +82,10 @@ def _key(row: Row) -> tuple[str, str | None]:
 
 
 def _worse_attacks(attacks: pl.DataFrame, reported: pl.DataFrame) -> pl.DataFrame:
-    """Return each attack on all people, or on those with a reported secret if more succumb.
+    """Return for each attack the row on all people, or that on those who report the secret.
 
-    Homogeneity is on all people of a block, with the chances of those who report a value.
+    It is the one in which the attack succeeds against more people. Homogeneity takes the people of
+    the first, whose secret is known or known to be missing, and its other columns of the second.
     """
     on_reported = {(r["attack"], r["secret"], r["level"]): r for r in reported.to_dicts()}
     worse = []

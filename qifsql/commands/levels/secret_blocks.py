@@ -1,16 +1,13 @@
 """Tables from which levels are computed: each secret's values, blocks and differences.
 
 Secrets with few values are counted by the tallies of one pass (``qifsql.counting.counts``). Their
-blocks are grouped by kind: blocks of one kind have equal counts, and there are few kinds. Other
-secrets are counted by cells.
+blocks are grouped by kind, of equal counts. Other secrets are counted by cells.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlglot import exp
 
-from qifsql.adversary.spec import Microdata
 from qifsql.commands.levels.steps import Steps, Tables
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.data.types import family
@@ -43,15 +40,7 @@ class Secret:
     fewest: int
 
 
-def count_secrets(
-    tables: Tables, hierarchies: Mapping[int, Hierarchy], suppressed_people: int
-) -> list[Secret]:
-    """Count every secret's blocks; the block of ``suppressed_people`` is everyone."""
-    numbers = range(1, len(tables.counts.bound.microdata.secrets) + 1)
-    return [_count_secret(tables, j, hierarchies.get(j), suppressed_people) for j in numbers]
-
-
-def _count_secret(
+def count_secret(
     tables: Tables, j: int, hierarchy: Hierarchy | None, suppressed_people: int
 ) -> Secret:
     """Make the tables from which all levels of secret ``j`` are measured; return its counts.
@@ -131,10 +120,10 @@ def _keep_pieces_of_kinds(tables: Tables, j: int, width: int) -> None:
 
 
 def _pieces_with_everyone(tables: Tables, j: int, suppressed_people: int) -> Plan:
-    """Return the pieces of blocks, and those of the block that is everyone.
+    """Return the plan of ``pieces`` (blocks by value of the secret) with a block of everyone.
 
-    A piece is a block and a value of the secret. ``suppressed_people`` are in no other block: the
-    block everyone has all people in it (``people``), and is about those alone (``stand``).
+    A suppressed person may be anybody: ``suppressed_people`` are in no other block. Their block has
+    all people of each value (``people``), but only they are its members (``stand``).
     """
     width = tables.counts.bound.microdata.width
     steps = Steps(tables)
@@ -142,12 +131,12 @@ def _pieces_with_everyone(tables: Tables, j: int, suppressed_people: int) -> Pla
     columns = ("people", "blocks", "stand", "place", "everybody")
     qids = [exp.column(f"qid_{i}") for i in range(1, width + 1)]
     ordinary = exp.select(*qids, *columns).from_(pieces)
-    stars = [
-        exp.alias_(exp.Literal.string(STAR) if star else exp.null(), f"qid_{i}")
-        for i, star in enumerate(_starred(tables.counts.bound.microdata), 1)
-    ]
+    microdata = tables.counts.bound.microdata
+    # Texts of a suppressed record are *, other values NULL, as is the list of a person's records.
+    types = ["LIST"] if microdata.of_lists else [family(qid.type) for qid in microdata.qids]
+    stars = [exp.Literal.string(STAR) if type_ in TEXTS else exp.null() for type_ in types]
     everyone = exp.select(
-        *stars,
+        *(exp.alias_(star, f"qid_{i}") for i, star in enumerate(stars, 1)),
         exp.alias_(exp.column("everybody"), "people"),
         exp.alias_(typed_number(1, "BIGINT"), "blocks"),
         exp.alias_(typed_number(suppressed_people, "BIGINT"), "stand"),
@@ -155,13 +144,6 @@ def _pieces_with_everyone(tables: Tables, j: int, suppressed_people: int) -> Pla
         "everybody",
     ).from_(places)
     return steps.plan(exp.union(ordinary, everyone, distinct=False))
-
-
-def _starred(microdata: Microdata) -> list[bool]:
-    """Return for each column of the block that is everyone whether it shows ``*``, else NULL."""
-    if microdata.of_lists:  # one column holds all records of a person
-        return [False]
-    return [family(qid.type) in TEXTS for qid in microdata.qids]
 
 
 def _keep_hierarchy(tables: Tables, j: int, width: int, hierarchy: Hierarchy) -> None:

@@ -1,8 +1,7 @@
 """The steps of ``sql/levels`` about one secret, built when they are needed, and kept as tables.
 
 The FROM clauses of a file name the tables that it reads: a kept table, a row of inputs (``bounds``,
-``sought``), whose values replace its columns, or another file. The name of a step ends in the
-number of its secret, as in attacks.
+``sought``), whose values replace its columns, or another file. Names end in the secret's number.
 """
 
 from collections.abc import Mapping
@@ -70,10 +69,10 @@ class Steps:
     ) -> str:
         """Add the step ``sql/levels/NAME`` about a secret (0: none) and all steps that it reads.
 
-        Return its name. A step whose table is kept is not added again: that name is returned. A
-        block is identified by ``width`` columns. ``inputs`` are the rows and queries that no file
-        defines; ``instead`` maps a name to the file that replaces it. If either differs within one
-        plan, ``suffix`` must differ, too.
+        Return its name; of a step that is kept, that of its table. A block is identified by
+        ``width`` columns. ``inputs`` are the rows and queries that no file defines; ``instead``
+        maps a name to the file that replaces it. If one differs within a plan, ``suffix`` must,
+        too.
         """
         file = (instead or {}).get(name, name)
         if table := self._read_kept(file, secret):

@@ -70,8 +70,7 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec, *, minimum: int = MIN
     """Return the levels of blocks and of each secret, their worst blocks, and the attacks.
 
     Values of a secret that fewer than ``minimum`` people of a block have are hidden, unless the
-    worst blocks are requested. People with several records have the levels of both readings, one
-    after the other.
+    worst blocks are requested. If people have several records, both readings follow each other.
     """
     minimum = 1 if "worst" in tables else minimum
     if "known_records" not in frame.columns:

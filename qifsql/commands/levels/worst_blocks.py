@@ -61,8 +61,8 @@ def _lookup(tables: Tables, secret: Secret | None, key: tuple[str, int], level: 
     steps = Steps(tables)
     step = need_block(steps, secret, key, level)
     if secret is not None and secret.by_kind:
-        # The step has the number of a kind of blocks, no quasi-identifiers: any block with the
-        # counts of this kind is one of the worst.
+        # The step has a kind of blocks, no quasi-identifiers: any block of its counts is a worst
+        # one.
         kinds = steps.need("kinds", secret.number, secret.width)
         is_same = equal(exp.column("kind", kinds), exp.column("qid_1", step))
         query = exp.select(exp.column("counts", kinds)).from_(step).join(kinds, on=is_same)
@@ -114,7 +114,10 @@ def _limit_to_first(query: exp.Select, tables: Tables, table: str) -> exp.Select
 
 
 def _block_of_counts(tables: Tables, secret: Secret, people: list[int]) -> Plan:
-    """Return a plan for a block with these ``people`` by value (no tally of the last is needed)."""
+    """Return a plan for the first block that has just these ``people`` of each value.
+
+    The table of blocks has the people of all values but the last, and of all together.
+    """
     counts = tables.counts
     attack = AttackSteps(counts.bound, catalogs=counts.catalogs, values=counts.values)
     table = attack.need("tallies")

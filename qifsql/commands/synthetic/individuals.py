@@ -105,8 +105,7 @@ def write_records(
 ) -> int:  # fmt: skip
     """Write a row per person of the original and release; return the number of rows.
 
-    ``titles`` are those of the releases; ``modal_counts`` says how many values are the most
-    frequent, by secret and release.
+    ``titles`` are by release; ``modal_counts`` says how many values are most frequent in each.
     """
     tables.make("placed", _codes_of_records(coded, files), "finding records")
     queries = [
@@ -126,7 +125,7 @@ def _codes_of_records(coded: Coded, files: Files) -> Plan:
     A row has the codes of its quasi-identifiers, packed into words, and those of its secrets.
     """
     qids, secrets = len(files.qids), len(files.secrets)
-    # Secrets stand behind the quasi-identifiers, so that they are coded alike.
+    # Secrets are coded as further quasi-identifiers.
     alike = replace(
         files.original.coded_microdata, qids=files.original.attributes[: qids + secrets]
     )

@@ -41,8 +41,7 @@ class NearestLinks:
 
     A link is right if both halves of a person have a nearest record in common. A half is named by
     the column of its key, a number that has the codes of its values. ``columns_of_halves`` are by
-    the name of the key of a half; the table ``halves`` has the cells of all columns, with a key for
-    each half.
+    this name; the table ``halves`` has the cells of all columns, with both keys.
     """
 
     tables: Tables
@@ -149,8 +148,7 @@ class NearestLinks:
 
         A half are the quasi-identifiers of a person or record that one source knows; its ``key`` is
         the column of their values as one number. ``place_i`` is where the value of column i is on
-        its scale. ``count`` is a column of counts to add up as ``records``; a half without any is
-        left out.
+        its scale. ``count`` is a column to add up as ``records``; a half without any is left out.
         """
         keyed = exp.select(exp.column(key).as_("key")).from_(table).group_by(key)
         query = exp.select("key")

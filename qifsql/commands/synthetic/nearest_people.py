@@ -38,10 +38,10 @@ def is_ordered(type_: str) -> bool:
 def make_scales(tables: Tables, attributes: Sequence[Attribute]) -> int:
     """Create ``scale_i`` for each column of numbers, dates or times: a row per code, its place.
 
-    Return the unit: the number of parts of the distance from the least to the greatest value, the
-    same in all columns. Values that are multiples of a step have a length in steps. If all lengths
-    have a common multiple up to ``MOST_PARTS``, each step is a whole number of parts
-    (``part_length``), and distances are exact; else they are rounded to whole parts (0).
+    Places are whole numbers from 0, for the least value, to the unit, which is returned: so many
+    parts has the distance from the least to the greatest value of every column. Values that are
+    multiples of a step have a length in steps. If all lengths have a common multiple up to
+    ``MOST_PARTS``, each step is a whole number of parts (``part_length``); else places are rounded.
     """
     lengths: dict[int, int] = {}  # in steps, by column; 0: of one value, or without a step
     for i, attribute in enumerate(attributes, 1):
@@ -121,8 +121,7 @@ class Neighbourhood:
     def measures(self, draws: int, seed: int) -> Iterator[tuple[int, Measure]]:
         """Yield a release, by its number, and a measure of the distances of ``draws`` records.
 
-        The table ``drawn`` has the drawn records, ``nearest`` and ``neighbours`` the people at the
-        least distance of each.
+        ``drawn`` has the records, ``nearest`` and ``neighbours`` the people nearest to each.
         """
         places = range(1, self._width + 1)
         doc = "One row per drawn record and people who are alike: their distance."
@@ -143,8 +142,7 @@ class Neighbourhood:
     def _measures(self) -> Iterator[Measure]:
         """Yield the measures of the drawn records; a distance of 1 is as far as possible.
 
-        ``nearest`` has a row per pair of numbers: the people of the original and of the control at
-        the least distance of a record.
+        ``nearest`` counts records by the people of original and control at their least distance.
         """
         files = self._files
         medians = rows_of(splice("synthetic/distances"), self._tables)[0]

@@ -48,12 +48,12 @@ class SomePredicates:
     """The predicates of all releases, counted on the table of the cells of all columns.
 
     A predicate is made from a drawn record of the release: in some columns it names the value, in
-    columns with an order a range from the value away from the median (``look_up_middle``). It
-    singles out if it is true for one record.
+    ordered columns a range from it away from the median. It singles out if it is true for one
+    record.
     """
 
     def __init__(self, tables: Tables, coded: Coded, files: Files, attempts: Attempts) -> None:
-        """Look up the scales of ordered columns, and begin without medians (``_middles``)."""
+        """Look up the codes of ordered columns; ``look_up_middle`` must tell their medians."""
         self._tables = tables.doing("trying predicates")
         self._coded = coded
         self._attempts = attempts
@@ -61,8 +61,9 @@ class SomePredicates:
         for i, attribute in enumerate(files.original.microdata.qids):
             if is_ordered(attribute.type):
                 missing = coded.missing_code(i)
+                # Codes are 0, 1, ... in the order of the values; that of missing ones is the last.
                 self._scales[i] = Scale(missing, coded.values[i] - 1 - (missing >= 0))
-        self._middles: dict[tuple[int, int], int] = {}
+        self._middles: dict[tuple[int, int], int] = {}  # codes of medians, by release and column
 
     def look_up_middle(self, release: int, place: int) -> None:
         """Remember the code of the median of a column, by its index, in a release; -1: no value.
@@ -82,8 +83,8 @@ class SomePredicates:
     def predicates(self, release: int) -> list[Predicates]:
         """Return the drawn predicates that are true for one record, by the people who satisfy them.
 
-        The table ``CELLS`` must have the cells of all columns. Predicates over the same columns are
-        tried in one statement.
+        ``CELLS`` must have the cells of all columns. Predicates over the same ones share a
+        statement.
         """
         self._draw(release)
         samples = self._make_samples(release)
@@ -139,10 +140,11 @@ class SomePredicates:
         return names
 
     def _plan(self, release: int, fields: Sequence[int], samples: Sequence[str]) -> Plan:
-        """Return the plan of the predicates over the columns ``fields`` true for one record.
+        """Return the plan of the predicates over the columns ``fields`` that single out.
 
-        Predicates are matched with each sample in turn, which leaves out those that are true for
-        several tuples of it; those that remain are matched with all tuples.
+        A predicate (``conditions``) is made from a drawn record. Tuples are the different records
+        with their numbers. Predicates are matched with each sample of tuples in turn, which leaves
+        out those that are true for several (``rare_conditions`` are the others), then with all.
         """
         ranges = [i for i in fields if i in self._scales]
         numbers: Mapping[str, Sequence[int]] = {
@@ -189,9 +191,10 @@ class SomePredicates:
 
 
 def numbering_step(coded: Coded, people: str) -> Step:
-    """Return the step that numbers the people of a file, or the records of a release.
+    """Return the step ``numbered``, in which the n-th person of a file or record can be found.
 
-    ``people`` is its column of counts.
+    A row has the values of some people, and up to which number they are; the column ``people`` of
+    the counts says which file or release is numbered.
     """
     columns, tables = {"people": people}, {"cells": CELLS}
     query = splice("synthetic/numbered", words=coded.words, columns=columns, tables=tables)

@@ -166,8 +166,7 @@ def _check_options(
 ) -> tuple[Learner | None, list[Bound]]:
     """Return the classifier, if one is asked for, and the required bounds.
 
-    Raises InputError if one is wrong, or an option compares single records while people may have
-    several.
+    InputError if one is wrong, or an option is about single records while people may have several.
     """
     for name in RECORD_OPTIONS:
         if options["person"] is not None and options.get(name):

@@ -3,8 +3,7 @@
 So words are counted without writing them out, and each word is written once. The automaton is
 deterministic even if patterns overlap: the same characters always lead to one state. It has no
 cycles, because a pattern has finitely many words. The work of Python grows with the patterns, not
-with their words. SQL writes the words by going from state to state. So it needs the states, which
-no package of the core provides.
+with their words; SQL writes these by going from state to state.
 """
 
 import re
@@ -254,9 +253,8 @@ class Automaton:
     def cut(self, min_prefixes: int) -> int:
         """Return after how many characters to cut words into prefixes and suffixes.
 
-        It is the cut with the fewest rows of both that has ``min_prefixes`` prefixes or more. Words
-        share the suffixes of a state, which are stored once. With too few words for that, it is
-        the length of the longest word.
+        It is the cut with the fewest rows of both that has ``min_prefixes`` prefixes or more; words
+        share the suffixes of a state. With too few words, it is the length of the longest.
         """
         suffixes, ended, depth = self.words_from(), 0, 0  # ended: words shorter than ``depth``
         level: dict[State, int] = {0: 1}  # prefixes of ``depth`` characters, by their state

@@ -191,9 +191,8 @@ def _recover(
 ) -> dict[str, Any]:
     """Hash all candidates, of patterns and of a file; return the row of ``RECOVERED``.
 
-    ``automaton`` has the words of the patterns (None: there are none), ``listed`` is the number of
-    candidates of the file, ``salt`` is put before and after a candidate. Raises InputError if there
-    are more than ``limit`` candidates.
+    ``automaton`` has the words of the patterns, if any, ``listed`` is the number of candidates of
+    the file, ``salt`` is put before and after each. InputError for more than ``limit`` candidates.
     """
     candidates = (automaton.words if automaton else 0) + listed
     if candidates > limit:
@@ -384,8 +383,8 @@ def match_candidates(
 def _word_tables(automaton: Automaton, min_prefixes: int) -> list[tuple[str, Plan]]:
     """Return the tables that write words, by name and in order: SQL goes from state to state.
 
-    Words are cut after ``cut`` characters into ``prefixes``, ``min_prefixes`` or more of them if
-    there are enough words, and ``suffixes``.
+    Words are cut after ``cut`` characters into ``prefixes``, at least ``min_prefixes`` if possible,
+    and ``suffixes``.
     """
 
     def values(columns: Sequence[str], rows: Sequence[tuple[int, ...]]) -> exp.Select:

@@ -1,8 +1,7 @@
 """Attacks with raw knowledge of people, counted again by the definition: record by record.
 
 Both files are read with the printed SQL of their records. The texts of cells are parsed as in the
-attack; which values a cell contains is decided here, and nothing of the attack's SQL is used.
-Source: M196, M200.
+attack; which values a cell contains is decided here, without the attack's SQL. Source: M196, M200.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -95,8 +94,7 @@ def _cell_tests(cells: Sequence[Any], values: Sequence[Any]) -> list[Callable[[A
     """Return for each cell of a column a function that tells whether it contains a value.
 
     ``values`` are those of the people in this column. An empty cell contains all if the release has
-    more of them than the people, and so does a usual word for a missing value that contains none of
-    theirs.
+    more of them than the people, and so does a usual word for missing that contains none of theirs.
     """
     types = {type(value) for value in values if value is not None} or {str}
     if len(types) > 1 or not types <= DOMAINS.keys():

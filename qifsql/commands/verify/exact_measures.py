@@ -175,9 +175,8 @@ def numbers_of_owner(prior: Sequence[Kind], posterior: Sequence[Kind]) -> dict[s
 def capacity(rows: Iterable[Mapping[str, Any]]) -> dict[str, Number]:
     """Return the multiplicative capacity of a secret and its logarithm, by column.
 
-    Of each block, it takes the value whose people are in this block with the largest share, and
-    adds up these shares. A row is of all blocks with a value of ``everybody`` people in all: the
-    sum of its ``people`` in them.
+    Over blocks, it adds up the largest share of the people of one value who are in the block. A row
+    has the sum of such ``people`` for the blocks whose value has ``everybody`` people in all.
     """
     shares = (Fraction(int(row["people"]), int(row["everybody"])) for row in rows)
     return in_bits(sum(shares, Fraction()))

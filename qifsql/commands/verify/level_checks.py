@@ -68,8 +68,7 @@ def repeat_policy(request: Request) -> Repetition:
     """Return the value of each level of everybody, and whether it is met.
 
     Of several readings (all records of a person known or one, everybody or those who report the
-    secret) it is the worse. Levels of groups, and of the difference from a last release, are left
-    out.
+    secret) it is the worse. Levels of groups, and differences from a last release, are left out.
     """
     stored = request.stored
     second_engine.check_countable(stored)
@@ -98,9 +97,9 @@ def repeat_policy(request: Request) -> Repetition:
 def _level_of_recipient(request: Request, row: Mapping[str, Any]) -> dict[str, Number]:
     """Return the numbers of a level of a recipient who knows each quasi-identifier with a chance.
 
-    They are means over the sets that may be known, each counted by SQLite (M218); none if something
-    is known with errors, a register is linked, a person has several records, or the manifest does
-    not define what is known.
+    They are means over the sets that may be known, each counted by SQLite (M218). There are none
+    for links, for people with several records, and if knowledge has errors or is not in the
+    manifest.
     """
     spec = request.stored.spec
     of_recipients = {recipient["name"]: recipient for recipient in spec["recipients"]}

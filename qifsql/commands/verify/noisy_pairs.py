@@ -27,9 +27,11 @@ MAX_ERROR = Fraction(1, 10**6)  # largest relative error of rounding with which 
 
 
 def repeat(request: Request) -> Repetition:
-    """Return the numbers of noisy knowledge, from all pairs of people and what may be known.
+    """Return the numbers of an adversary whose knowledge has errors, by the definitions.
 
-    The attack rounds the chances of its laws; numbers that this may change much are left out.
+    They are exact fractions over all pairs of a person and of what may be known of somebody. The
+    attack rounds the probabilities of errors; numbers that this may change much are left out, and
+    the others may differ by ``error``. RepetitionError for too many pairs or other errors.
     """
     stored = request.stored
     stated_laws = laws(list(map(str, stored.spec["knows"])))
@@ -82,8 +84,7 @@ def _unclear_columns(
     These cannot be verified. Two are whole numbers of people (``singled_out`` is about naming the
     record, ``after`` about the secret), which an error near a whole number changes by one. With a
     normal error (``sd``), a value far from the true one is rare, and its probability is rounded by
-    a large share of itself: then the worst case is unclear, and the share of people with a certain
-    secret, if it is less than one person.
+    a large share of itself: then the worst case is unclear, and a share of less than one person.
     """
     unclear = set()
     for column, outcome in (("singled_out", singled_out), ("individuals_certain", after)):
@@ -101,8 +102,7 @@ def _rounding_bound(stored: Stored, stated_laws: Sequence[Law], everybody: int) 
     """Return by how much the attack's rounding changes a number at most, as a share of it.
 
     ``everybody`` is the weight of all people. The chances of a law are rounded to parts of 2^-bits,
-    as a note of the manifest says; without such a note nothing is rounded. The errors of the laws
-    add up.
+    as a note of the manifest says (without it, nothing is rounded). The errors of the laws add up.
     """
     notes = map(str, stored.manifest.get("notes", ()))
     bits = re.search(r"rounded to parts of 2\^-(\d+)", "\n".join(notes))
@@ -129,8 +129,8 @@ def _weighted_rows(
     """Return one row per person with the keys qid_0, ..., secret_1, ..., and their weights.
 
     ``answer`` has a row per person: the quasi-identifiers, the secrets, and ``weight`` if people
-    have one (else it is 1). Quasi-identifiers whose law adds an error to a number (within, sd) are
-    numbers, or None; other values are texts.
+    have one (else it is 1). Values whose law adds an error to a number (within, sd) are numbers, or
+    None; others are texts.
     """
     qids, secrets = list(map(str, stored.spec["qids"])), len(stored.spec["secrets"])
     width = len(qids)

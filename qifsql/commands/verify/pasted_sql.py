@@ -218,8 +218,7 @@ class Pasted:
     ) -> dict[str, Number]:
         """Return the numbers of the people whose secret is not missing, by column.
 
-        If the SQL does not count them apart, everybody reports it: their blocks are ``prior`` and
-        ``posterior``, those of everybody.
+        If the SQL does not count them apart, they are everybody: ``prior`` and ``posterior``.
         """
         if ("reported_profile", question.secret, question.gain) not in self.answers:
             return exact_measures.numbers_of_reporting(prior, posterior, 0)
@@ -231,8 +230,7 @@ class Pasted:
     def _kinds(self, step: str, question: Question) -> list[Kind]:
         """Return the kinds of blocks that a step (``profile``) counts for a question.
 
-        Re-identification may not be counted apart: it needs only the sizes of the blocks, which are
-        the same for every secret.
+        Re-identification may not be counted apart: it needs only sizes, the same for every secret.
         """
         secret, gain = question.secret, question.gain
         is_counted = (step, secret, gain) in self.answers

@@ -54,8 +54,7 @@ class _Uniques:
     """The minimal sample uniques of a result, by their definition.
 
     A minimal sample unique is a smallest set of quasi-identifiers that singles out a record, or a
-    person by one of her records. ``uniques`` has those of each record or person, ``scores`` the
-    score of each.
+    person by one of her records. ``uniques`` and ``scores`` are by record or person.
     """
 
     def __init__(self, stored: Stored, records: Rows) -> None:

@@ -1,7 +1,6 @@
 """The people counted again by SQLite, and every measure from its definition, in exact fractions.
 
-The people are read with the printed SQL of the step ``microdata``. Nothing else of qifsql's SQL
-and nothing of its measures is used.
+The people are read with the printed SQL of ``microdata``; no other SQL or measure is used.
 """
 
 import math
@@ -40,7 +39,7 @@ def repeat(request: Request) -> Repetition:
     check_countable(stored)
     answer = read_people(request)
     secrets, person = len(stored.spec.get("secrets") or ()), stored.spec.get("person")
-    # of people there is also a column of lists of records, or it is the only one
+    # Quasi-identifiers (with a person also, or only, lists of records) come before secrets.
     width = len(answer.columns) - secrets if person else len(stored.spec["qids"])
     all_qids = range(width)
     numbers: dict[Place, Number] = {}
@@ -94,8 +93,7 @@ def _numbers_of_reporting(
     """Return the numbers, by column, of the people who report the secret: it is not missing.
 
     ``before`` is one block of everybody, ``after`` are those of the release, both with the missing
-    secrets. The records of ``suppressed`` blocks may be anybody's: nobody in them reports the
-    secret only if nobody at all does.
+    secrets. Records of ``suppressed`` blocks may be those of anybody who reports it.
     """
     reported_before, reported_after = _drop_missing_secrets(before), _drop_missing_secrets(after)
     (everybody,) = before.values()
@@ -225,8 +223,7 @@ def _detail_numbers(
     numbers: dict[Place, Number] = {}
     successes = [kind.chance for kind in kinds for _ in range(kind.people)]  # of each person
     tables = {"histogram", "thresholds", "quantiles"} & stored.details.keys()
-    # Bins are whole percents. Close to their borders, at half a percent, rounded weights may change
-    # the bin: such a histogram is not compared.
+    # Bins are whole percents. Rounded weights may change the bin close to their borders.
     border, near = Fraction(1, 2), Fraction(1, 10**9)
     if stored.spec.get("weight") and any(abs(100 * s % 1 - border) < near for s in successes):
         tables -= {"histogram"}

@@ -1,8 +1,7 @@
 """A stored sweep recomputed: some of its subsets, each attacked by itself, and its answers.
 
 Subsets are repeated by printed SQL and by SQLite. What to drop first, Shapley values, interactions
-and borders follow from the rows; what coarsening saves is counted by SQLite. Nothing of the sweep's
-own measures is used. Source: M34 to M38.
+and borders follow from the rows; what coarsening saves is counted by SQLite. Source: M34 to M38.
 """
 
 import random

@@ -288,8 +288,7 @@ def summary(frame: pl.DataFrame) -> Mapping[str, int]:
     numbers = numbers.with_columns(
         pl.when(is_hint).then(pl.lit(HINTED)).otherwise("verdict").alias("verdict")
     )
-    # A number has a verdict for each way. It differs if one way differs, and is a hint only if no
-    # other way agrees.
+    # Of the verdicts of all ways: one that differs decides, and a hint only if no other way agrees.
     places = numbers.group_by("result", "table", "row", "column").agg(pl.col("verdict").unique())
     for (verdicts,) in places.select("verdict").iter_rows():
         decisive = next(v for v in (DIFFERS, AGREES, HINTED, NOT_CHECKED) if v in verdicts)

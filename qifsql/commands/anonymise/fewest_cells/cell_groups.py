@@ -77,8 +77,7 @@ class Placing:
         These are placed in the group whose cells are all suppressed, which may lack records. The
         tables ``placements`` and ``loans`` are made. In a round, ``offers`` has what a record would
         pay in each group, ``picks`` the cheapest group of each class, ``grants`` the groups that
-        are formed now, with the records that they borrow (as many as they need, from the class
-        with the most to spare).
+        are formed now, with the records that they borrow from the class with the most to spare.
         """
         passes = self.recoding.passes
         passes.keep_empty("placements", COLUMNS)
@@ -99,8 +98,7 @@ class Placing:
     def replace_placements(self, placements: Placements) -> set[int]:
         """Place classes as given, and lend groups the records that they lack.
 
-        Return the groups that nobody can lend what they lack, by number. ``restore_placements``
-        takes it back.
+        Return the numbers of groups that then still lack records. ``restore_placements`` undoes it.
         """
         passes = self.recoding.passes
         for name, backup in BACKUPS.items():
@@ -174,8 +172,7 @@ class Placing:
 
         ``done`` has the classes of the release, ``refused`` those whose cells are all suppressed,
         ``membership`` the class of each record. ``shares`` says how many records of a class show
-        which cells. If not all show the same, lots by ``seed`` decide which of the ``records`` do
-        (``lines``, ``drawn_records``).
+        which cells. If not all show the same, lots by ``seed`` decide which of the ``records`` do.
         """
         passes = self.recoding.passes
         self._replace("lines", "lines")

@@ -155,8 +155,7 @@ def _place_blocks(
 
     Programs of blocks do not see that two groups may need records of the same lender. If a group
     then lacks records, the blocks with classes in it go back to where they were, and the rest is
-    tried again. Only the group that shows nothing, the last one, may lack records: ``share`` finds
-    them.
+    tried again. Only the last group, which shows nothing, may lack records, which ``share`` finds.
     """
     before = problem.count_cells(placing.read_placements())
     while problem.count_cells(placements := mask_programs.merge(blocks)) < before:
@@ -175,9 +174,8 @@ def _place_blocks(
 def _solve_together(placing: Placing, answer: _Answer, deadline: float) -> None:
     """Find the fewest cells to suppress by one integer program over all classes.
 
-    Update ``answer`` (its proven lower bound, and its cells if fewer are found) and the engine's
-    table of placements: the classes with the groups of equal cells that they are placed in. Nothing
-    changes if the ``deadline`` comes first.
+    Update ``answer`` (its lower bound, and its cells if fewer are found) and the engine's table of
+    placements, the groups of equal cells of each class, unless the ``deadline`` comes first.
     """
     placing.make_groups()
     problem = placing.read_problem()

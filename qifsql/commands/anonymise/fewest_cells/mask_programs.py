@@ -3,8 +3,7 @@
 A class are the records with the same values of all quasi-identifiers. Classes are to be placed in
 groups of equal cells, each with at least k records. A class fits the groups whose cells, but for
 suppressed ones, are its own. Its records may go to several of them, and each of them loses the
-suppressed cells of its group. Other classes lend a group the records that it lacks, which lose
-these cells, too.
+suppressed cells of its group. Records that a group lacks are lent by others, and lose them, too.
 
 The classes are divided into blocks, such that no record seems better off in a group that classes of
 several blocks fit. The program of a block lets a record leave the block, at a price: the least that
@@ -179,10 +178,11 @@ class _Blocks:
         self.members = {c: [c] for c in problem.sizes}
 
     def make(self) -> Iterable[tuple[int, ...]]:
-        """Return the blocks: who needs others of its group, then who fits one that seems better.
+        """Divide the classes into blocks, each of which is improved by a program of its own.
 
-        The links that seem to save most come first; those that would make a block too large are
-        left out.
+        Classes are joined if they need each other's records to make a group of k. Then a class is
+        joined with those of a group in which it seems to lose less: the links that seem to save
+        most come first, and those that would make a block too large are left out.
         """
         placed: dict[int, Placements] = defaultdict(dict)  # by group
         for (c, g), people in self.placements.items():

@@ -47,8 +47,7 @@ def measure_changes(
     """Run an attack on all records and on those that stay: ``COMPARISON`` and ``CHANGES``, by name.
 
     ``dropped`` is a table of the positions of the dropped records, from 1, in its column
-    ``position``. The columns that the attack reads are copied once, with a mark of records that
-    stay; both attacks read the copy.
+    ``position``. Both attacks read a copy of their columns, with a mark of records that stay.
     """
     microdata = attack.microdata
     name = microdata.dataset.name

@@ -241,9 +241,9 @@ def _draw_column(
 
 
 def _find_writing(tables: Tables, work: Work, ending: str) -> Writing | None:
-    """Return how a CSV file writes new values, if the release is CSV, too; make ``writings_i``.
+    """Return the style in which a CSV file writes values, if the release is CSV, too; else None.
 
-    These are the texts that the file has for the values of each column.
+    For each column i, ``writings_i`` is made: the texts that the file has for its values.
     """
     dataset, randomised = work.records.dataset, work.randomised
     if dataset.format != "csv" or not release.is_csv(ending):
@@ -321,7 +321,7 @@ def _write_matrices(
 
 
 def _describe(
-    work: Work, parameters: dict[str, Fraction], options: AnonymiseOptions, law: Path
+    work: Work, parameters: dict[str, Fraction], options: AnonymiseOptions, matrix_path: Path
 ) -> dict[str, object]:
     """Return the request as plain data for the manifest."""
     dataset, randomised = work.records.dataset, work.randomised
@@ -331,7 +331,7 @@ def _describe(
         "columns": [c.attribute.name for c in randomised],
         "matrices": {c.attribute.name: c.file for c in randomised if c.file is not None},
         **{name: float(value) for name, value in parameters.items()},
-        "written": law.name,
+        "written": matrix_path.name,
         "drop": list(as_names(options["drop"])),
         "where": options["where"],
         **{name: value for name, value in dataset.read_with.items() if value},

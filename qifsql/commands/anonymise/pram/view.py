@@ -1,8 +1,5 @@
 """A post-randomised release as people read it: the columns, and how many records changed."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import polars as pl
 
 from qifsql.presentation import escaping, words
@@ -25,7 +22,7 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
             escaping.cell(row["column"]),
             said("given") if row["matrix"] == "given" else said("invariant"),
             words.count(row["values"]),
-            _changed(row),
+            f"{words.count(row['changed'])} ({words.percent(row['changed'] / row['records'])})",
             words.percent(row["expected_changed"]),
             words.percent(row["total_variation"]),
         )
@@ -36,11 +33,6 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
         "qifsql attack RELEASE --knows COLUMN:matrix=FILE."
     )
     return [table, Paragraph(meaning)]
-
-
-def _changed(row: Mapping[str, Any]) -> str:
-    share = words.percent(row["changed"] / row["records"])
-    return f"{words.count(row['changed'])} ({share})"
 
 
 def headline(stored: Stored) -> list[str]:

@@ -62,8 +62,7 @@ def three_questions(
 ) -> Result:
     """Answer the three questions of EU Opinion 05/2014 (WP 216) about a release: see ``check``.
 
-    Attacks answer singling out and inference; links with a ``register``, or a ``key`` of several
-    records of a person, answer linkability.
+    Attacks answer singling out and inference; links by a ``register`` or ``key``, linkability.
     """
     origin = Origin.now(settings, "wp29")
     options = {**dict.fromkeys(OPTIONS_TAKEN), "null": "distinct", "seed": 0, **options}
