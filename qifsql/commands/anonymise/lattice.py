@@ -23,22 +23,14 @@ What the search leaves out, and why no better node is lost:
 2. *A bound on the loss of a node and all coarser ones* (``Loss``). Penalty and entropy are sums of
    what each step loses over all records, and of what suppressed records lose beyond that. The first
    are known before anything is measured, and never fall, because a union spans at least what its
-   parts span; the second are not negative, so the first are the bound. The number of
-   classes that are kept may rise or fall along the lattice, but it is at most the number of classes
-   in all, which never rises. Discernibility counts the square of the size of a class that is
-   kept, and (records x size) >= size^2 for one that is suppressed: it is at least the sum of all
-   squares, which never falls, as (a + b)^2 >= a^2 + b^2.
+   parts span; the second are not negative, so the first are the bound. Classes that are kept are at
+   most all classes, whose number never rises. Discernibility counts the square of the size of a
+   class that is kept, and (records x size) >= size^2 for one that is suppressed: it is at least the
+   sum of all squares, which never falls, as (a + b)^2 >= a^2 + b^2.
 3. *Best first*. Every node is reached from the bottom by exactly one way (its last step that is
    above 0 is the last one climbed), with a bound that never falls on the way. Nodes leave the queue
    in the order of their bounds; once a bound is above the least loss of the allowed nodes that were
-   measured, nothing left in the queue is as good. Of nodes with that loss, the one with the fewest
-   suppressed records is best, then the one of the least risk.
-
-   With the first property, a node that is refused with one quasi-identifier at a step and all
-   others at their last settles all nodes that are as fine in this one. So the bottom is the finest
-   step of each that is allowed alone; and a node is settled from the top: nodes on a way to it are
-   measured coarse ones first, until one is refused.
-
+   measured, nothing left in the queue is as good.
 4. *Bounds on the risk of the release* (``keeps``) are measured of the nodes that are allowed
    otherwise. Nothing is left out because of a bound that is broken, unless ``falling`` is set: then
    nothing is suppressed, and the bounds are on measures that a coarser partition never makes worse.
@@ -235,10 +227,7 @@ class Lattice:
         self.optimal = self.optimal or not queue
 
     def frontier(self) -> Iterator[Node]:
-        """Yield measured nodes that are allowed, by rising loss and falling risk.
-
-        A node is left out where another has neither more risk nor more loss.
-        """
+        """Yield allowed nodes by rising loss, each with less risk than all before it."""
         allowed = [
             (self.loss.of(node, measured), measured.risk(self.loss.records), node)
             for node, measured in self.nodes.items()
@@ -325,10 +314,7 @@ class Lattice:
                 refused = middle
 
     def _descend(self, node: Node) -> None:
-        """Go from an allowed node to finer allowed ones, by the step that saves most, to the end.
-
-        So a good node is known early, should the time end.
-        """
+        """Go on to finer allowed nodes, by the step that saves most, to know a good one early."""
         finer: Node | None = node
         while finer is not None and not self.late():
             steps = enumerate(finer)

@@ -110,8 +110,8 @@ class NodeCounts:
 
         A group are the people with one value at the node's step; the quasi-identifier is that with
         the most groups. So a class of the node, or of a finer one, has all its records there, or
-        none. Where a node breaks a limit, such a class mostly does. Return None if the table has no
-        rows: then even the rarest group has more than one of RARE people.
+        none. Where a node breaks a limit, such a class mostly does. None if even the rarest group
+        is too large.
         """
         sizes = self.recoding.sizes
         i = max(self.recoding.qids, key=lambda i: sizes[i - 1][node[i - 1]].cells)
@@ -179,9 +179,8 @@ class NodeCounts:
         """Return the table with the fewest rows that a node can be counted from; may make one.
 
         A node is counted from a table of people (``tuples``, the first source) or of the classes of
-        a finer node. The classes of a node that is finer than ``node`` are made a table, so that
-        other nodes can be counted from it, too, if they are few for the rows of the best table. The
-        tables that are made do not have more rows together than ``tuples``.
+        a finer node. Such a table, from which more nodes can be counted, is made if it has few rows
+        for those of the best one, and all together do not have more than ``tuples``.
         """
         source = min(
             (s for s in self.sources if all(map(operator.le, s.node, node))),
@@ -235,9 +234,9 @@ class NodeCounts:
         """Return whether the table of a node would have one row for SHRINKAGE rows of ``source``.
 
         Its rows are classes by secret. Their number is estimated by GEE (Charikar et al. 2000) from
-        a sample of one row in SAMPLE: the classes that occur in it, of which each ``single`` one
-        counts for the root of SAMPLE. The sample and its statement are kept for other nodes. Where
-        all rows differ, the estimate is too small by the root of SAMPLE.
+        a sample of one row in SAMPLE, in which a class that occurs once counts for the root of
+        SAMPLE. If all rows differ, that is too small by this root. The sample is kept for other
+        nodes.
         """
         name = f"sample_{source.table}"
         if name not in self.samples:
@@ -256,10 +255,7 @@ class NodeCounts:
         return bool((classes + (factor - 1) * single) * SHRINKAGE <= source.rows)
 
     def risks(self, node: Node) -> list[Risk]:
-        """Return the risk of releasing a node for each secret, as ``qifsql.attack`` measures it.
-
-        Suppressed records are one class. Without secrets there is one risk.
-        """
+        """Return the risk of releasing a node, by secret if there are any, as in an attack."""
         profiles = self._profiles(self._released_steps(node))
         if not self.prior:
             query = self.recoding.view("one_class", tables={"tuples": own_name("tuples")})
@@ -316,10 +312,10 @@ class NodeCounts:
     ) -> list[Step]:
         """Return steps of SQL: the people by their cells at a node, and the classes to suppress.
 
-        The first is ``tuples_of_node``, from the people in ``table``. ``refused`` are the classes
-        that break a limit on a secret (the step is missing if there is none) or, with ``is_shown``,
-        all that are not in the table ``shown``. Without a ``node`` its steps are parameters of the
-        SQL. ``columns`` are those that make the classes, by default all.
+        The first is ``tuples_of_node``, from the people in ``table``. ``refused``, if limits need
+        it, are the classes that break one on a secret or, with ``is_shown``, all that are not in
+        ``shown``. Without a ``node`` its steps are parameters. ``columns`` make the classes, by
+        default all.
         """
         people = self.recoding.view(
             "tuples_of_node",

@@ -139,10 +139,7 @@ def makes_labels(changes: Sequence[Change]) -> bool:
 
 
 def nominal_interval(i: int, changes: Sequence[Change], changed: Changeable) -> Nominal | None:
-    """Return the intervals that ``changes`` of quasi-identifier number ``i`` define.
-
-    None if their ends cannot be computed: intervals then end at values of the data.
-    """
+    """Return the intervals that changes of quasi-identifier ``i`` define; None: values do."""
     values = list(map(as_values, changed.qids))
     # A change to the age at a day, such as age@2020-01-01, or bands of it: intervals are of ages.
     if age := AGE.fullmatch(changes[0].how) if changes else None:

@@ -1,8 +1,7 @@
 """Global recoding: every value of a quasi-identifier becomes the same cell in all records.
 
-A quasi-identifier has steps, the first being its values as they are. The groups of every value are
-whole numbers, in the tables ``steps_1 ..``. Steps are nested, so the number of a value holds those
-of its groups: it is theirs with more bits behind it (``nested_steps``). A node is a step of each
+A quasi-identifier has steps, the first being its values as they are. Steps are nested: the number
+of a value is that of its group on a step with more bits behind it. A node is a step of each
 quasi-identifier; its classes are counted by ``qifsql.commands.anonymise.node_counts``.
 """
 

@@ -169,10 +169,7 @@ class Work:
         return row | {"people": coded.people, "known_records": "one"}
 
     def _make_local_classes(self, ending: str) -> dict[str, Any]:
-        """Make the classes of Mondrian or MDAV and their cells; return the row of the summary.
-
-        A cell covers the values of its class alone.
-        """
+        """Make the classes of Mondrian or MDAV and their cells; return the row of the summary."""
         passes, coded, shape = self.passes, self.passes.coded, self.request.cells
         if self.strata:
             self._check_strata(quoted(self.strata[0].name))
@@ -424,11 +421,10 @@ class Work:
     def _code_people(self, hierarchies: Mapping[str, Hierarchy]) -> Coded:
         """Make scales that number the values of all columns, and ``coded``: one row per record.
 
-        It has the place of each value on the scale of its column (strata are columns, too), and the
-        codes of the secrets. ``recode`` makes it only when the cells are known, unless people have
-        to be counted. ``hierarchies`` are those of the quasi-identifiers that Mondrian cuts along
-        them. Also sets ``places`` (scales of all columns), ``scales`` (of the quasi-identifiers)
-        and ``coded`` (the microdata that are numbered).
+        It has the places of values on the scales of their columns, and the codes of the secrets.
+        ``recode`` makes it later, when the cells are known, unless people have to be counted.
+        ``hierarchies`` are those that Mondrian cuts along. Sets ``places`` (all scales), ``scales``
+        (of the quasi-identifiers) and ``coded`` (the microdata).
         """
         self.meter.inside(0.0, "reading")
         by_place = replace(self.microdata, qids=(*self.microdata.qids, *self.strata))

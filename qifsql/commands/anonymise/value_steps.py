@@ -1,7 +1,4 @@
-"""The steps of quasi-identifiers: what changes make of their values, and what that loses.
-
-The first step are the values as they are, the others those that a request asks for.
-"""
+"""The steps of quasi-identifiers: what changes make of their values, and what that loses."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -127,7 +124,9 @@ class RequestedSteps:
         by_qid = [[c for c in changes if c.qid == i] for i, _ in enumerate(qids, 1)]
         if request.method == "lattice":
             generalisation.named_steps(changes, qids)  # checks them
-            groups_by_qid = self._one_by_one(by_qid)
+            usual = generalisation.usual_steps(qids, *self._extents(), self.changed.hierarchies)
+            pairs = zip(by_qid, usual, strict=True)  # each change is a step; by default usual ones
+            groups_by_qid = [[[change] for change in named or default] for named, default in pairs]
         else:  # all changes of a quasi-identifier together make one step
             groups_by_qid = [[named] if named else [] for named in by_qid]
         return [
@@ -137,13 +136,6 @@ class RequestedSteps:
             ]
             for i, groups in enumerate(groups_by_qid, 1)
         ]
-
-    def _one_by_one(self, by_qid: Sequence[Sequence[Change]]) -> list[list[list[Change]]]:
-        """Return each change of each quasi-identifier alone; without any, the usual changes."""
-        qids, trees = self.microdata.qids, self.changed.hierarchies
-        usual = generalisation.usual_steps(qids, *self._extents(), trees)
-        pairs = zip(by_qid, usual, strict=True)
-        return [[[change] for change in named or default] for named, default in pairs]
 
     def _check(self, change: Change) -> None:
         """Refuse a sample, and a change of codes that has two meanings."""

@@ -61,10 +61,7 @@ def _loss_table(
 def _sentences(
     row: Mapping[str, Any], qids: Sequence[Mapping[str, Any]], tables: Tables, spec: Spec
 ) -> list[str]:
-    """Return sentences on the classes of a release, and on each option that was used.
-
-    ``row`` is the release, ``qids`` are the rows of its quasi-identifiers.
-    """
+    """Return sentences on the classes of a release (``row``), and on each option that was used."""
     sentences = [describe(row)]
     if limits := spec.get("until"):
         message = (

@@ -77,10 +77,7 @@ def released_columns(
 def _split_columns(
     columns: Sequence[OutColumn], suffixes: Mapping[int, Sequence[str]]
 ) -> tuple[OutColumn, ...]:
-    """Return the columns, with one for each suffix in place of that of a quasi-identifier.
-
-    ``age`` becomes ``age_lower`` and ``age_upper`` if its cells are bounds.
-    """
+    """Return the columns, of a quasi-identifier one per suffix: ``age_lower``, ``age_upper``."""
     names = {column.name.casefold() for column in columns}
     split: list[OutColumn] = []
     for column in columns:

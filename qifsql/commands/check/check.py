@@ -381,10 +381,7 @@ def _combine_origins(
     answers: Sequence[tuple[Origin, Mapping[str, Any]]],
     columns: Coverage,
 ) -> Origin:
-    """Return the origin of the verdict: all ``answers``, the policy and the baseline.
-
-    ``answers`` are the origins of attacks and comparisons, with what was asked.
-    """
+    """Return the origin of the verdict: ``answers`` (origin, request), policy and baseline."""
     origins, specs = [part for part, _ in answers], [options for _, options in answers]
     spec: dict[str, Any] = {}
     for options in reversed(specs):  # of an option that several name, the first counts

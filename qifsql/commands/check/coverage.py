@@ -1,9 +1,8 @@
 """Columns that no rule covers, and the people they single out with the quasi-identifiers.
 
-A verdict is about the named quasi-identifiers and secrets. The file has other columns, too, and an
-adversary may know them. This module counts people who are alone in their block, for an adversary
-who knows the named quasi-identifiers and all of these columns, or one of them. Declared keys are
-left out, and so are secrets, which the adversary wants to infer.
+An adversary may know other columns than a verdict is about. Counted are the people who are alone in
+their block for one who also knows all of these columns, or one of them. Declared keys are left out,
+and so are secrets, which the adversary wants to infer.
 """
 
 from collections.abc import Mapping, Sequence
@@ -216,10 +215,7 @@ class _Uniques:
         return alone
 
     def _count_together(self, columns: Sequence[Attribute]) -> Mapping[str, int]:
-        """Return how many people are alone if a column is known, too, by its name.
-
-        All ``columns`` have one type, so that one statement counts them.
-        """
+        """Return how many people are alone if a column is known, too; all are of one type."""
         microdata = replace(self.microdata, qids=(*self.named, *columns))
         first = len(self.named) + 1
         numbers = range(first, first + len(columns))

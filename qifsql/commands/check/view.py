@@ -239,10 +239,7 @@ def bounds_text(text: str) -> str:
 
 
 def finding_text(row: Mapping[str, Any]) -> str:
-    """Return the value of a level and its bounds.
-
-    For example, ``worst_case is 0.5 (baseline 0.4), required <= 0.3``.
-    """
+    """Return the value and the bounds of a level: ``worst_case is 0.5, required <= 0.3``."""
     text = f"{row['measure']} is {row['value']}"
     if row.get("low") is not None:
         text += f" (between {row['low']} and {row['high']})"

@@ -55,10 +55,9 @@ def compute_batches(
     """Measure the distances of all targets that the ``store`` lacks; return remarks.
 
     A target is a person whose prediction is tested with and without their record; a batch has some
-    of them. A run has the limits of one k and l. Each batch of a run is stored when it is done, so
-    that a later call resumes. If delta is asked for (``draws``), random parts are repeated: the
-    first draw is stored, and the table ``drawn`` has the distances of all. ``each_one`` is created
-    from the store: one row per run, target and distance.
+    of them, a run the limits of one k and l. Each batch is stored when it is done. To find delta,
+    random parts are drawn several times: the first is stored, ``drawn`` has all. ``each_one``, a
+    row per run, target and distance, is created from the store.
     """
     question, engine = source.question, source.engine
     batches: list[int] = []
@@ -152,10 +151,9 @@ def _tabulate_files(
 def _compute_distances(passes: Passes, source: ReleaseSource, draw: int, meter: Meter) -> None:
     """Create ``distances``: how much the prediction for each target depends on their record.
 
-    One row per target of a batch. The table ``beliefs`` has the predictions from the release with
-    the target and from that without. Naive Bayes has a formula, in SQL, from the counts in
-    ``totals`` and ``tallies``. Other classifiers are trained on both releases: to measure delta,
-    with a seed of its own for each, else with the same one.
+    ``beliefs`` has the predictions from the releases with and without each target of a batch: for
+    naive Bayes by a formula, from ``totals`` and ``tallies``. Other classifiers are trained on both
+    releases: with different seeds to measure delta, else with the same.
     """
     question, bayes = source.question, source.question.classifier == BAYES
     if not bayes:

@@ -152,10 +152,7 @@ def summary(frame: pl.DataFrame) -> Chart:
 
 
 def changed_guesses(frame: pl.DataFrame) -> Chart:
-    """Draw the share of people whose best guess changes, against k (paper, Figs. 3 and 4).
-
-    ``frame`` is a result of ``dit`` with several k.
-    """
+    """Draw the share of people whose best guess changes, against several k (Figs. 3 and 4)."""
     alt, _ = chart_libraries()
     rows = frame.filter(pl.col("distance") == "emd")
     rows = rows.select("k", "different", limits=pl.col("limits").fill_null(said("k alone")))

@@ -47,7 +47,7 @@ class ExternalReleases:
         self.engine, self.passes, self.attack, self.run = source.engine, passes, source.attack, run
         microdata = source.attack.microdata
         people = microdata.dataset.name
-        self.release = source.release_of_everybody()
+        self.release = source.release_without(None)
         self.plain = source.question.as_values
         self.tables = Tables(source.engine, "reading releases", people)
         self.secret = microdata.secrets[0]

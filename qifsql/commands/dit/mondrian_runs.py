@@ -1,15 +1,11 @@
 """One run with Mondrian: counts about each target, in the releases with and without them.
 
-They count the records whose cells contain the target's values. No record is joined with another:
-the whole release has one table by quasi-identifier, raw value and secret. The release without a
-target differs from it by a few subtrees of a forest, and by the class that the target leaves.
-
-The releases without each target are one forest of cuts. A node is a set of records that a series of
-cuts leaves together. Two kinds of questions ask for its cut: with everybody, and without each
-target in it. The cuts are often the same. Then the half that the target is not in is the same set
-of records as before, and its classes are known. If the cuts differ, both halves are new nodes, and
-all targets that reach them share them. So a target needs one question per level, and nodes outside
-the targets' paths are cut once for all.
+No record is joined with another: the whole release has one table by quasi-identifier, raw value and
+secret, from which that without a target differs by a few subtrees of a forest of cuts, and by the
+class that the target leaves. The cuts of a node (a set of records) with everybody and without a
+target are often the same. Then the half that the target is not in is the same set of records, and
+its classes are known. Else both halves are new nodes, which all targets that reach them share. So a
+target needs one question per level, and nodes outside the targets' paths are cut once for all.
 
 A cut along a hierarchy has a side for each child of a node. If the target alone is outside the node
 that is cut, one side has only the target, and nobody without them.
@@ -71,10 +67,7 @@ def count_run(passes: Passes, people: People, limits: ClassLimits, *, joint: boo
 
 
 def _check_single_class(passes: Passes, people: People, limits: ClassLimits) -> None:
-    """Refuse limits on the secret that even one class of all records breaks.
-
-    Then there is no release; ``everybody`` is also checked without a person of each secret.
-    """
+    """Refuse limits that one class of all records breaks, with or without a target."""
     if not limits.of_secret:
         return
     if passes.broken(limits):
@@ -106,10 +99,10 @@ def _grow_forest(passes: Passes, limits: ClassLimits, worlds: dict[int, World]) 
 
     A node is a set of records that earlier cuts leave together. Each pass answers all questions of
     one depth: how is this node cut, with everybody in it or without one target? ``items`` are the
-    questions, ``people`` those in their nodes; both have one table for this pass and one for the
-    next. Created are ``clean``, the cut of each node with everybody; ``walked``, the cuts on the
-    path of each target without them; and ``members``, the different people in each class.
-    ``worlds`` are the whole releases with which limits compare classes (see ``make_worlds``).
+    questions, ``people`` those in their nodes. Created are ``clean``, the cut of each node with
+    everybody; ``walked``, the cuts on the path of each target without them; and ``members``, the
+    different people in each class. ``worlds`` are the whole releases with which limits compare
+    classes (see ``make_worlds``).
     """
     now = {name: f"{name}_1" for name in TABLES_OF_TWO_PASSES}
     then = {name: f"{name}_2" for name in TABLES_OF_TWO_PASSES}
@@ -146,10 +139,9 @@ def _accept_cuts(
 ) -> None:
     """Create ``accepted``: the questions whose cut keeps every limit.
 
-    A question asks for the cut of a node, with everybody or without one target; ``now`` names the
-    tables of the questions of this pass and of the people in their nodes. ``decided`` has the cut
-    of each question that keeps k; ``refused`` those that break a limit on the secret, in one of the
-    ``worlds`` (the whole release, with which the limit compares).
+    A question asks for the cut of a node, with everybody or without one target; ``now`` names their
+    tables in this pass. ``decided`` has the cut of each that keeps k; ``refused`` those that break
+    a limit on the secret, in one of the ``worlds`` (the whole release, with which limits compare).
     """
     # By node and quasi-identifier, the values at the ends and the cuts around the median; by
     # question and quasi-identifier, its width; the sides of cuts along hierarchies.

@@ -32,17 +32,14 @@ class ReleaseSource:
     settings: Settings
     limits: ClassLimits | None = None
 
-    def release_of_everybody(self) -> Path:
-        """Return the release with everybody."""
-        if self.question.method == FILES:
+    def release_without(self, record: int | None) -> Path:
+        """Return the release without a record, by its position; None: that with everybody."""
+        if self.question.method != FILES:
+            what = "with everybody" if record is None else f"without record {record}"
+            return self._make_release(record, what)
+        if record is None:
             return Path(self.question.release or "")
-        return self._make_release(None, "with everybody")
-
-    def release_without(self, record: int) -> Path:
-        """Return the release without a record, by its position."""
-        if self.question.method == FILES:
-            return black_box.path_of(self.question.without or "", record)
-        return self._make_release(record, f"without record {record}")
+        return black_box.path_of(self.question.without or "", record)
 
     def remove(self, path: Path) -> None:
         """Remove the file of a release, unless it is the user's."""

@@ -305,10 +305,7 @@ def _limits_of_runs(method: str, options: DitOptions) -> tuple[ClassLimits | Non
 
 
 def _choose_method(options: DitOptions, *, files: bool) -> str:
-    """Return the named method, or else the method that the other options imply.
-
-    Raises InputError if the method is unknown, or contradicts the other options.
-    """
+    """Return the named method, or that which other options imply; InputError if they contradict."""
     command, name = options["command"] is not None, options["method"]
     if name is None:
         name = COMMAND if command else FILES if files else MONDRIAN
@@ -350,10 +347,7 @@ def _check_external(method: str, options: DitOptions) -> None:
 
 
 def _hierarchy_files(options: DitOptions) -> tuple[str | Path | None, dict[str, str]]:
-    """Return the file of the secret's hierarchy, and those of quasi-identifiers.
-
-    Raises InputError if one is of another column.
-    """
+    """Return the files of hierarchies: of the secret, of quasi-identifiers; refuse others."""
     hierarchy = options["hierarchy"]
     if not isinstance(hierarchy, Mapping):
         return hierarchy, {}

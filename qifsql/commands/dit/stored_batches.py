@@ -1,7 +1,4 @@
-"""Store results batch by batch, in a file or in memory.
-
-A batch is stored in one transaction: after an interruption the same command resumes there.
-"""
+"""Store results batch by batch, in a file or in memory."""
 
 import json
 from collections.abc import Mapping

@@ -39,9 +39,8 @@ def code_people(
 ) -> People:
     """Create ``coded``: a row per record, with the places of its values on their scales.
 
-    ``dictionary_secret_1`` has the code of each value of the secret. ``hierarchies`` are those of
-    the quasi-identifiers that Mondrian cuts along them. Raises DatasetError if there are no
-    records, InputError if the secret has one value.
+    ``dictionary_secret_1`` has the codes of the secret. ``hierarchies`` are those that Mondrian
+    cuts along. DatasetError if there are no records, InputError if the secret has one value.
     """
     name = microdata.dataset.name
     qid_scales = tuple(scales.make_scales(engine, microdata, hierarchies))
@@ -65,10 +64,9 @@ def code_people(
 def choose_targets(passes: Passes, people: People, question: Question) -> list[int]:
     """Choose the people to test (targets), and divide them into batches; return their numbers.
 
-    Created are ``aimed``, the targets with their batch, and ``whose``, the target of each record. A
-    target stands for all people with the same values, unless each record has a file of a release
-    without it. ``different`` has a row per different person; for Mondrian there are also
-    ``rescaled`` (targets without whom a scale is another one) and the changed scales.
+    Created are ``aimed``, the targets with their batch, and ``whose``, the target of each record:
+    one for all people with the same values, unless each record has a release without it in a file.
+    ``different`` has a row per different person; for Mondrian changed scales are created, too.
     """
     numbers = {"wanted_targets": question.sample, "wanted_seed": question.seed}
     passes.make("different", "dit/different")
@@ -93,9 +91,9 @@ def choose_targets(passes: Passes, people: People, question: Question) -> list[i
 def _batch_mondrian_targets(passes: Passes, people: People, question: Question) -> None:
     """Create ``aimed``: the ``targets`` with their batch, small enough for the memory.
 
-    A batch has fewer targets if a classifier is trained for each, or if targets need a tree of cuts
-    of their own, with all people: those in ``rescaled``, without whom a scale is another one. That
-    table and the changed scales are created first.
+    A batch has fewer if a classifier is trained for each, or if targets need a tree of cuts with
+    all people: those without whom a scale changes, in ``rescaled``, which is created first, as are
+    scales.
     """
     (different,) = passes.row(exp.select("count(*)").from_(own_table("different")))
     make_scales_without(passes, people.scales)

@@ -200,10 +200,7 @@ def _bit_pattern(conditions: Sequence[exp.Expr]) -> exp.Expr:
 
 
 def listed_values(request: Request) -> exp.Query:
-    """Return the generated step: one row per value of the user's order, with position from 1.
-
-    Without an order it has no rows.
-    """
+    """Return the step of the user's order (maybe empty): a row per value, its position from 1."""
     rows: list[tuple[str | None, int | None]] = [(v, i) for i, v in enumerate(request.order, 1)]
     rows = rows or [(None, None)]  # VALUES needs a row, which is filtered out below
     listed = exp.values(rows, alias="listed", columns=["useful", "position"])

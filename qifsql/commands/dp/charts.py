@@ -113,10 +113,10 @@ def _point_labels(frame: pl.DataFrame) -> pl.Series:
 def _layers(alt: Any, drawn: dict[str, int]) -> list[Any]:
     """Return the layers of a panel, from the back to the front.
 
-    These are two dashed limits, then a line, dots and labels of each noise (mechanism). ``drawn``
-    has, for each name of a noise, the index of its colour and dashes. Some rows of the drawn data
-    are points (``given``: their epsilon, as the user wrote it), the others are limits: ``most``
-    is the loss without noise, ``least`` the utility without a report.
+    These are two dashed limits, then a line, dots and labels of each noise. ``drawn`` has, by its
+    name, the index of its colour and dashes. Some rows of the data are points (``given``: the
+    epsilon), the others limits: ``most`` is the loss without noise, ``least`` the utility without a
+    report.
     """
     x = alt.X("utility:Q", title=said("utility: real count guessed right"))
     x = x.scale(zero=False, nice=False, padding=24).axis(labelExpr=PERCENT, grid=False)

@@ -61,10 +61,9 @@ def count_all(
 ) -> Counts:
     """Return all counts of the data that loss and utility of noisy counts are computed from.
 
-    The useful attribute is the one that the predicates are about. If noise is put on records
-    (``local``), people are counted by its value, as a place in its order; else all have place 0. If
-    ``ordered``, the values must have an order; ``sampled``: also count what is needed to draw
-    samples. Raises InputError if the data do not fit the question.
+    If noise is put on records (``local``), people are counted by the value of the useful attribute,
+    which predicates are about, as a place in its order; else all have place 0. If ``ordered``, it
+    must have an order; ``sampled``: count also to draw samples. InputError if the data do not fit.
     """
     check_records(engine, request.microdata)
     tables = Tables(engine, "counting", request.microdata.dataset.name)

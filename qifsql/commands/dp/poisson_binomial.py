@@ -1,7 +1,6 @@
 """The count of noisy answers: a sum of binomials, one for each value of the useful attribute.
 
-Thesis Eq. 6.11 defines it by a recursion over all records. It is the Poisson binomial
-distribution, b(k) = Σ over sets of k true answers. Here it is computed exactly for few records, and
+Thesis Eq. 6.11 defines it by a recursion over all records. Here it is computed exactly for few, and
 otherwise from its characteristic function, at a cost that does not depend on their number.
 Convolving the binomials would be shorter, but needs numpy, which is not in the core: in Python the
 windows of two groups of millions are 10^9 products.

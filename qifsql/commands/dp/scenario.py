@@ -1,8 +1,7 @@
 """Classify the data into one of the four scenarios of the thesis (Example 33), from counts.
 
-A: useful attribute and secret are highly correlated, each can be inferred from the other; B: lowly
-correlated; C: the secret can be inferred from the useful attribute, but not the other way round;
-D: the useful attribute can be inferred from the secret, but not the other way round.
+A: useful attribute and secret can be inferred from each other; B: they are lowly correlated; C:
+only the secret can be inferred; D: only the useful attribute.
 
 The thesis names scenarios by example. Here they are measured by the share of the uncertainty about
 one attribute that knowing the other removes, 1 - H(S|U)/H(S) (Theil's uncertainty coefficient;

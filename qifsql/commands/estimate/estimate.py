@@ -211,10 +211,7 @@ def _check_people(options: EstimateOptions) -> None:
 
 
 def _fraction(options: EstimateOptions) -> Fraction | int | None:
-    """Return the sampling fraction, or the size of the population (int); None: weights say it.
-
-    InputError unless it is given in exactly one way.
-    """
+    """Return the one that is given: sampling fraction, population size (int) or weights (None)."""
     fraction, population = options["fraction"], options["population_size"]
     ways = (fraction, population, options["sampling_weight"])
     if sum(way is not None for way in ways) != 1:

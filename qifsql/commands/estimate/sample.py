@@ -59,10 +59,7 @@ class _SpreadRow(NamedTuple):
 
 
 class Sampled:
-    """The sample in the engine. ``plans`` are the plans that ran.
-
-    With a person in ``bound``, ``records`` is the number of people, with all their records.
-    """
+    """The sample in the engine. With a person, ``records`` are people. ``plans`` have run."""
 
     def __init__(self, engine: Engine, bound: BoundAttack, fraction: Fraction | int | None) -> None:
         """Count the records and add up the weights; InputError for a population too small.
@@ -215,10 +212,7 @@ class Sampled:
         return [*steps, make_step(HOUSEHOLD_RISKS)]
 
     def _unit(self) -> Step:
-        """Return the step ``asked``, one row: the sampling fraction, or the unit of the weights.
-
-        Weights are counted as whole numbers: each is multiplied by the unit.
-        """
+        """Return the step ``asked``: the sampling fraction, or the unit to make weights whole."""
         weight = self.bound.microdata.weight
         if weight is None:
             number: exp.Expr = exp.cast(exp.Literal.number(repr(float(self.fraction))), "DOUBLE")

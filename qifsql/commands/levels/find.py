@@ -1,8 +1,4 @@
-"""The worst levels of a partition, the people at them, and violations of required levels.
-
-SQL compares floating numbers of 64 bits and returns all levels that are close to the worst or to
-the required one as whole numbers. This module compares these exactly.
-"""
+"""The worst levels of a partition, the people at them, and violations of required levels."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -152,10 +148,9 @@ def _blocks_by_entropy(
 ) -> tuple[list[EqualBlocks], list[EqualBlocks]]:
     """Return the blocks whose entropy may be the worst or the required one, and clear violations.
 
-    SQL compares a score, minus the entropy in bits, which is rounded. Blocks within CLOSE of the
-    worst or the required score come with the counts of their values. All blocks clearly above the
-    required score are one entry without counts. If some block has one value (``fewest``), it is
-    the worst, and those near it are not looked for.
+    The score, minus the entropy in bits, is rounded in SQL. Blocks within CLOSE of the worst or the
+    required score come with the counts of their values; all clearly above the required one are one
+    entry without counts. The worst is not looked for if a block has one value (``fewest``).
     """
     j, width = secret.number, secret.width
     worst_score = math.inf

@@ -168,8 +168,7 @@ class Run:
         rows += [
             {"measure": "l_recursive_c", "secret": secret.name, "l": 1}
             for secret in self.secrets.values()
-            if self._recursive_l(secret)
-            == 1  # (c, 1)-diversity holds for no c: a row without value
+            if self._recursive_l(secret) == 1  # c is undefined: a row without value
         ]
         for (name, j), level in self.levels.items():
             if name == "k" and self.violations:  # several k are required: a row for each
@@ -308,18 +307,12 @@ class Run:
 
     def incomplete_secrets(self) -> list[int]:
         """Return the numbers of the secrets that some people miss and others report."""
-        return [
-            j
-            for j, secret in enumerate(self.bound.microdata.secrets, 1)
-            if secret.name in self.incomplete and self._is_reported(j)
-        ]
-
-    def _is_reported(self, j: int) -> bool:
-        """Return whether somebody reports secret ``j``, which some people miss."""
-        if self.bound.microdata.person is None:
-            return self.counts.domain(j).values > 1  # one of them is missing
-        _, reported = missing_secrets.records_of_sets(self.counts, j)
-        return reported > 0
+        names = (secret.name for secret in self.bound.microdata.secrets)
+        missed = [j for j, name in enumerate(names, 1) if name in self.incomplete]
+        if self.bound.microdata.person is None:  # one of the values is the missing one
+            return [j for j in missed if self.counts.domain(j).values > 1]
+        records_of = {j: missing_secrets.records_of_sets(self.counts, j) for j in missed}
+        return [j for j, (_, reported) in records_of.items() if reported > 0]
 
     def among_reported(self, j: int) -> "Run":
         """Return a counted run on the people who report secret ``j``, the only one there.

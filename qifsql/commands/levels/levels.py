@@ -202,10 +202,7 @@ def _named_hierarchies(options: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def unmet_levels(frame: pl.DataFrame) -> tuple[str, ...]:
-    """Return the required levels that are not met: ``k``, ``t_equal of illness``.
-
-    Of several k each has its number: ``k = 5``.
-    """
+    """Return the required levels that are not met: ``k`` (of several ``k = 5``), ``t of job``."""
     has_several_k = frame.filter(pl.col("measure") == "k").height > 1
     names = []
     for row in frame.filter(pl.col("met").not_()).iter_rows(named=True):

@@ -21,10 +21,7 @@ IN_SEVERAL_BLOCKS = ("people_at_worst", "people_in_violation")
 
 
 def smaller_levels(run: Run, skew: Fraction, *, show_blocks: bool) -> Answer:
-    """Return the levels of a counted run, where a secret is missing the smaller of the two.
-
-    The tables of the run are dropped.
-    """
+    """Return the levels of a run, of missing secrets the smaller of two; its tables are dropped."""
     answer = run.answer(skew, show_blocks=show_blocks)
     incomplete = run.incomplete_secrets()
     run.counts.forget()

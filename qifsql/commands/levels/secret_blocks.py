@@ -1,8 +1,4 @@
-"""Tables from which levels are computed: each secret's values, blocks and differences.
-
-Secrets with few values are counted by the tallies of one pass (``qifsql.counting.counts``). Their
-blocks are grouped by kind, of equal counts. Other secrets are counted by cells.
-"""
+"""Tables from which levels are computed: each secret's values, blocks and differences."""
 
 from dataclasses import dataclass
 

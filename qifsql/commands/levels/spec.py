@@ -198,10 +198,7 @@ BOUNDS: Mapping[str, tuple[int, int | None]] = {
 
 
 def read_levels(options: Mapping[str, object]) -> dict[str, Fraction]:
-    """Return the required levels as fractions, of several k the largest.
-
-    Raises InputError if one is out of its range.
-    """
+    """Return the required levels as fractions, of several k the largest; InputError if wrong."""
     single = dict(options) | _split_recursive(options)
     if numbers := required_k(options):
         single["k"] = numbers[-1]

@@ -53,10 +53,7 @@ def worst_block_table(
 
 
 def _lookup(tables: Tables, secret: Secret | None, key: tuple[str, int], level: Finding) -> Plan:
-    """Return the plan for the quasi-identifiers and the size of a worst block.
-
-    ``key`` is the measure and the number of the secret.
-    """
+    """Return the plan for quasi-identifiers and size of a worst block; ``key``: measure, secret."""
     measure, _ = key
     steps = Steps(tables)
     step = need_block(steps, secret, key, level)

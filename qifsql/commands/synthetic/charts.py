@@ -25,10 +25,7 @@ def charts(frame: pl.DataFrame, details: Tables, spec: Spec) -> dict[str, Chart]
 
 
 def pictures(frame: pl.DataFrame, details: Tables, spec: Spec) -> dict[str, Callable[[], Chart]]:
-    """Return the functions that draw the charts of a result, by name.
-
-    If people have several records, charts show the case that all records of a person are known.
-    """
+    """Return the functions that draw the charts by name; all records of a person are known."""
     if "known_records" in frame.columns:
         frame = frame.filter(known_records="all")
         details = {name: table.filter(known_records="all") for name, table in details.items()}

@@ -99,10 +99,7 @@ class Measurements:
         return (*self._spelling_notes, *(() if self._guessing is None else self._guessing.notes))
 
     def run(self) -> None:
-        """Count and measure everything that is asked for.
-
-        If people have several records, do it twice: all records of a person are known, then one.
-        """
+        """Measure what is asked for; with a person, if all their records are known, then one."""
         if self._files.original.microdata.person is None:
             self._measure_files()
             return

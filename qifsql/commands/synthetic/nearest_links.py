@@ -104,10 +104,10 @@ class NearestLinks:
     def _find_nearest(self, release: int, key: str, neighbours: int) -> None:
         """Create ``nearest_NAME`` and ``NAME_sizes``: the records nearest to each person by a half.
 
-        ``key`` names the half of the quasi-identifiers; ``neighbours`` is how many records are to
-        be found. A person with whom so many records agree in the half (``alike``) needs no
-        distances. For the others (``targets``), a sample of records bounds the distance of the
-        farthest neighbour (``reaches``), so that most pairs can be left out.
+        ``key`` names the half; ``neighbours`` records are to be found. A person with whom so many
+        agree in the half (``alike``) needs no distances. For the others (``targets``), a sample
+        bounds the distance of the farthest neighbour (``reaches``), so that most pairs can be left
+        out.
         """
         tables, name = self.tables, key.removesuffix("_key")
         self._make_places("halves_of_records", "halves", key, f"synthetic_{release}")

@@ -43,10 +43,7 @@ def _worst_row(frame: pl.DataFrame, measure: str, column: str = "value") -> Row 
 
 
 def split_by_known_records(frame: pl.DataFrame) -> list[pl.DataFrame]:
-    """Return the rows if all records of a person are known, then those if one is.
-
-    If people have one record, return all rows as one frame.
-    """
+    """Return the rows as one frame, or those if all records of a person are known and if one is."""
     if "known_records" not in frame.columns:
         return [frame]
     return frame.partition_by("known_records", maintain_order=True)

@@ -310,13 +310,10 @@ def check_bound(
 
 
 def failure_note(bound: Bound, rows: Iterable[Row]) -> str:
-    """Return a note on the releases and secrets that exceed a bound; empty if none does.
-
-    A share of nobody (None) keeps every bound.
-    """
+    """Return a note on the releases and secrets that exceed a bound; empty if none does."""
     failures = []
     for row in rows:
-        value = row["value"]
+        value = row["value"]  # None: a share of nobody
         if row["measure"] == bound.measure and value is not None and bound.distance(value):
             about = [row["release"], *([row["secret"]] if row["secret"] is not None else [])]
             failures.append(f"{', '.join(about)}: {value:.4g}")

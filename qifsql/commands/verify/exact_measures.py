@@ -28,9 +28,9 @@ def kind_of_row(row: Mapping[str, Any], *, owner: bool, gain: bool = False) -> K
     """Return one row of a profile as a ``Kind``: its ``blocks`` have ``size`` people each.
 
     ``owner``: the best guess names the person of a record (re-identification), so that a block has
-    as many values as people; otherwise it is the most frequent value of a secret. ``gain``: a gain
-    function says what a guess is worth. In SQL such values are whole numbers: what the best guess
-    gains (``mode``) and its probability (``chance``), both multiplied by ``scale``.
+    as many values as people; else it is the most frequent secret. ``gain``: a gain function says
+    what a guess is worth. The best one gains ``mode``, with probability ``chance``, both times
+    ``scale``.
     """
     size, blocks, scale = int(row["size"]), int(row["blocks"]), Fraction(row["scale"])
     values = size if owner else int(row["values"])

@@ -1,7 +1,4 @@
-"""The levels of a stored result, or of a policy, counted again by SQLite.
-
-Levels follow the definitions of the reference; those of a policy are compared with their bounds.
-"""
+"""The levels of a stored result, or of a policy, counted again by SQLite."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping

@@ -1,8 +1,7 @@
 """Noisy knowledge counted again: all people alike against all that may be known of them.
 
-The people are read with the printed SQL of the step ``microdata``. The laws, and the success of the
-adversary who knows them, are computed from their definitions, with whole numbers of any length;
-nothing of the attack's own tables and laws is used. Source: M150 to M155.
+The people are read with the printed SQL of the step ``microdata``; nothing of the attack's own
+tables and laws is used. Source: M150 to M155.
 """
 
 import math

@@ -179,9 +179,8 @@ def _numbers_of_claims(
     """Return the numbers of ``sure`` and ``sure_curve``: claims of an adversary who is sure enough.
 
     She names the secret of a person if her best guess is at least as probable as a threshold, a row
-    each. ``answer`` has a row per person; ``width`` is the number of quasi-identifiers. If several
-    values are equally frequent, which is guessed before the release depends on an order that SQLite
-    does not know: then only what follows from the release is recomputed.
+    each. ``answer`` has a row per person; ``width`` is the number of quasi-identifiers. If values
+    are equally frequent, the guess before the release is not known here, nor what follows from it.
     """
     tables = {
         name: stored.details[name] for name in ("sure", "sure_curve") if name in stored.details

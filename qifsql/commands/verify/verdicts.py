@@ -97,10 +97,7 @@ class Question:
 
 
 def _gain_numbers(stored: Stored) -> list[int]:
-    """Return the numbers of the gains asked for, in their order: 0 is ``identity``.
-
-    For ``worth, identity`` they are 1 and 0; for none they are 0 alone.
-    """
+    """Return numbers of the gains asked for: 1, 0 for ``worth, identity``, by default 0 alone."""
     gains = list(dict.fromkeys(map(str, stored.spec.get("gains") or ["identity"])))
     numbered_gains = ["identity", *(gain for gain in gains if gain != "identity")]
     return [numbered_gains.index(gain) for gain in gains]

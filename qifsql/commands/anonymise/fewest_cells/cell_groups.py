@@ -4,8 +4,6 @@ In each round every class without a place picks the group that costs the fewest 
 its records, if all classes that fit it join. A group is formed once all of these have picked it, or
 enough of them. Then it lacks no record, or one class lends what it lacks: one that is large enough
 to keep k records. A group that is formed takes more classes, and these lend it nothing.
-
-No table of Python grows with the records: all is done on classes, in ``sql/``.
 """
 
 from collections.abc import Collection
@@ -53,10 +51,10 @@ class Placing:
     def make_groups(self) -> int:
         """Make the tables of classes and of the groups of equal cells that they may be placed in.
 
-        A class (``kinds``) has the records with the same values of all quasi-identifiers; it fits a
-        group of ``cell_groups`` if its values, with some cells suppressed, are those of the group.
-        ``lenders`` are classes that can lend a group records, ``choices`` pairs of a class to place
-        and a group that it fits. Return how many pairs there are.
+        A class (``kinds``) has the records with the same values; it fits a group of ``cell_groups``
+        that has these, with some cells suppressed. ``lenders`` are classes that can lend a group
+        records, ``choices`` pairs of a class to place and a group that it fits. Return how many
+        pairs there are.
         """
         kinds = self._replace("kinds", "kinds")
         if kinds << len(self.columns) > MOST_PAIRS:
@@ -142,10 +140,7 @@ class Placing:
         return int(self.recoding.passes.row(self._query("least_cells"))[0])
 
     def read_problem(self) -> Problem:
-        """Return the classes that are placed, and their groups.
-
-        A class is a row of the table ``kinds``, with the number ``part``.
-        """
+        """Return the classes that are placed (``part`` of table ``kinds``), and their groups."""
         members: dict[int, list[int]] = {}  # the classes that fit a group
         for number, part in self._rows("choices", "number_of_group", "part"):
             members.setdefault(number, []).append(part)

@@ -1,8 +1,4 @@
-"""Local suppression with the fewest cells: a fast answer, and programs where it may not be best.
-
-The bound on the cells says what is proved. It holds of every release in which all groups of equal
-cells, a suppressed cell being a value of its own, have k records.
-"""
+"""Local suppression with the fewest cells: a fast answer, and programs where it may not be best."""
 
 import time
 from collections.abc import Collection, Sequence

@@ -101,10 +101,7 @@ class Block:
     bound: int
 
     def is_open(self, problem: Problem, placements: Mapping[int, Placements]) -> bool:
-        """Return whether it is not excluded that its records lose fewer cells than where they are.
-
-        ``placements`` are those of all classes, by class.
-        """
+        """Return whether its records may lose fewer cells than by ``placements`` (by class)."""
         return problem.count_cells(_merge_classes(placements, self.classes)) * UNIT > self.bound
 
     def reverted(self, groups: Collection[int]) -> "Block":
@@ -180,9 +177,9 @@ class _Blocks:
     def make(self) -> Iterable[tuple[int, ...]]:
         """Divide the classes into blocks, each of which is improved by a program of its own.
 
-        Classes are joined if they need each other's records to make a group of k. Then a class is
-        joined with those of a group in which it seems to lose less: the links that seem to save
-        most come first, and those that would make a block too large are left out.
+        First classes are joined that need each other's records to make a group of k, then a class
+        and a group in which it seems to lose less, unless the block would be too large; the best
+        come first.
         """
         placed: dict[int, Placements] = defaultdict(dict)  # by group
         for (c, g), people in self.placements.items():
@@ -198,10 +195,7 @@ class _Blocks:
         return (tuple(sorted(self.members[c])) for c in self.members)
 
     def _sufficient_parts(self, placed: Placements) -> Iterator[list[int]]:
-        """Yield the classes of a group in parts, each of which has enough records by itself.
-
-        A group that needs loans is one part.
-        """
+        """Yield the classes of a group in parts of at least k records; in one if it needs loans."""
         classes: list[int] = []
         inside, remaining = 0, sum(placed.values())
         for (c, _), people in sorted(placed.items()):
@@ -272,10 +266,7 @@ def _solve_block(
 
 
 def _price(problem: Problem, c: int, inside: Collection[int]) -> int | None:
-    """Return the least that a record of a class loses in a group with classes of other blocks.
-
-    None if it fits no such group.
-    """
+    """Return the least loss of a record in a group with other blocks; None if it fits none."""
     others = [problem.groups[g] for g in problem.groups_of[c]]
     charges = [
         group.charge(problem.k, 1, PARTS)

@@ -1,8 +1,4 @@
-"""Random choice of the record of each person that stays, and the query for these records.
-
-``one_per`` defines the lot of a record. Records are identified by their position in the input,
-which every statement counts again; a table inside the engine holds the dropped positions.
-"""
+"""Random choice of the record of each person that stays, and the query for these records."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -163,10 +163,7 @@ def _write_release(
 def _find_columns(
     catalog: Catalog, records: Records, options: AnonymiseOptions, files: dict[str, str]
 ) -> list[Randomised]:
-    """Return the columns to randomise, in the order of the input.
-
-    Refuse nested columns, expressions, and options that name no column.
-    """
+    """Return the columns to randomise, in input order; refuse nested ones and expressions."""
     schema = catalog.schema
     texts = (*as_names(options["qids"]), *as_names(options["secret"]))
     attributes = [a for text in texts for a in names.named(text, schema, "column")]

@@ -82,10 +82,9 @@ def make_invariant(
 ) -> None:
     """Create ``matrix_i``, transition probabilities that keep the expected shares of the values.
 
-    ``values_i`` has the values of column ``number`` (i) with their records. The matrix is a product
-    of two stages: P changes a value as the ``parameters`` say, Q takes the result back to a value
-    that it may have come from, by Bayes' rule. The table ``stages`` has, by value, its share and
-    its chances in P; it is dropped. InputError if the column has too many values.
+    ``values_i`` has the values of column i with their records. The matrix has two stages: P changes
+    a value as the ``parameters`` say, Q takes the result back to one that it may have come from, by
+    Bayes' rule. ``stages`` has the share and the chances in P of each value; it is dropped.
     """
     present = exp.not_(exp.column("value").is_(exp.null()))
     values = exp.table_(f"values_{number}")

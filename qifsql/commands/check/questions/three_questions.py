@@ -1,7 +1,4 @@
-"""Singling out, linkability, inference: the three questions of the Article 29 Working Party.
-
-Source: Opinion 05/2014 (WP 216). ``qifsql.commands.check.questions.opinion`` defines the answers.
-"""
+"""Singling out, linkability, inference: the three questions of the Article 29 Working Party."""
 
 import math
 from collections.abc import Mapping, Sequence
