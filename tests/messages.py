@@ -31,6 +31,8 @@ CATALOGUE = PACKAGE / "presentation" / "locale" / "pt_BR" / "LC_MESSAGES" / "qif
 ELSEWHERE = {  # messages that stand in other files
     "method.py": ("measure['title']", "measure['meaning']"),  # those of all explanations
     "chapters.py": ("view.TITLE",),
+    "view.py": ("place", "preset['note']"),  # of presets of recipients
+    "statement.py": ("place",),
 }
 FUNCTIONS = {"said": 1, "counted": 2}  # how many of their arguments are messages
 
@@ -42,6 +44,7 @@ def messages() -> dict[Message, list[str]]:
     """Every message, and the files that say it."""
     found: dict[Message, set[str]] = defaultdict(set)
     sources = {"*.py": of_module, "*.html": of_page, "measures.toml": of_explanations}
+    sources["recipient_presets.toml"] = of_presets
     for pattern, messages_of in sources.items():
         for path in sorted(PACKAGE.rglob(pattern)):
             for message in messages_of(path):
@@ -105,6 +108,13 @@ def of_explanations(path: Path) -> Iterator[Message]:
     for name, text in tomllib.loads(path.read_text("utf-8")).items():
         if name not in ("symbols", "works"):
             yield from (" ".join(text[key].split()) for key in ("title", "meaning"))
+
+
+def of_presets(path: Path) -> Iterator[Message]:
+    """The notes of presets of recipients, and the places of their values."""
+    for preset in tomllib.loads(path.read_text("utf-8")).values():
+        yield from (value["place"] for value in preset.values() if isinstance(value, dict))
+        yield from (text for text in preset.values() if isinstance(text, str))
 
 
 def _calls(node: ast.AST, scope: ast.AST) -> Iterator[tuple[ast.Call, ast.AST]]:

@@ -59,13 +59,16 @@ until = 2028-12-31
 
 ``knows`` has the chance that they know a quasi-identifier of a person (1: surely), or a law, as in
 ``qifsql attack --knows``. ``holds`` are files of people. One that has the ``key`` (or ``person``)
-of the adversary, as the release has, is an earlier release: both are attacked together, and what
-is known of a person is known for both. Any other file is a register, linked by the
-quasi-identifiers that it has; what an earlier release without the key says is not measured, and a
-note says so. The risk is ``attempt`` (default 1) times the chance of success, at re-identification
-and at each secret of the adversary: ``maximum`` is that of the person at most risk, ``average``
-that of all people (ISO/IEC 27559, 7.3). The greatest of all ways is compared with ``at_most``.
-After the day ``until`` the policy is not met. A policy needs a rule or a recipient.
+of the adversary, as the release has, is an earlier release: both are attacked together, and what is
+known of a person is known for both. Any other file is a register, linked by the quasi-identifiers
+that it has; what an earlier release without the key says is not measured, and a note says so. The
+risk is ``attempt`` (default 1) times the chance of success, at re-identification and at each secret
+of the adversary: ``maximum`` is that of the person at most risk, ``average`` that of all people
+(ISO/IEC 27559, 7.3). The greatest of all ways is compared with ``at_most``. A ``preset``
+(``public``, ``internal``, ``contract`` or ``safe room``) has ``attempt`` and ``at_most`` from a
+published text, and the verdict and the statement name the place of each value in it; a key of the
+recipient replaces that of the preset. After the day ``until`` the policy is not met. A policy needs
+a rule or a recipient.
 
 ``[statement]`` has the words of ``qifsql report --statement`` that no tool can find; what is left
 out is a line to fill in by hand. ``reasons`` are those for the chances of an attempt and for what

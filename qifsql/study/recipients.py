@@ -19,9 +19,10 @@ from qifsql.adversary.laws import Law, as_decimal, laws
 from qifsql.adversary.rule_text import MARKS, in_quotes
 from qifsql.data.toml_lines import Lines
 from qifsql.errors import InputError, did_you_mean, quoted
+from qifsql.study.recipient_presets import Preset, preset
 
 RISKS = ("maximum", "average")  # of people
-KEYS = ("name", "knows", "holds", "attempt", "at_most", "until")
+KEYS = ("name", "preset", "knows", "holds", "attempt", "at_most", "until")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +32,7 @@ class Recipient:
     ``chances`` are those of knowing a quasi-identifier, above 0, by its name; ``laws`` are those of
     quasi-identifiers that are known with errors. ``holds`` are files of people. ``limits`` bound
     the risks of ``RISKS``. ``until`` is the last day for which the assessment holds, None for no
-    end.
+    end. ``preset`` says which values are from a published text.
     """
 
     number: int
@@ -42,6 +43,7 @@ class Recipient:
     attempt: float
     limits: Mapping[str, float]
     until: datetime.date | None
+    preset: Preset | None = None
 
     @property
     def qids(self) -> tuple[str, ...]:
@@ -83,6 +85,7 @@ class Recipient:
             "attempt": self.attempt,
             "at_most": dict(self.limits),
             "until": None if self.until is None else self.until.isoformat(),
+            **({} if self.preset is None else {"preset": self.preset.plain()}),
         }
 
     def has_expired(self, today: datetime.date) -> bool:
@@ -128,9 +131,16 @@ def _recipient(n: int, table: Mapping[str, Any], folder: Path, lines: Lines) -> 
     if not (chances or known_laws or files):
         message = f"{quoted(name)} knows and holds nothing; write knows = {{ sex = 1 }}, or holds"
         raise lines.wrong(message, *here)
-    attempt = _share(table.get("attempt", 1), lines, *here, "attempt")
-    if not attempt:
+    attempt = _share(table["attempt"], lines, *here, "attempt") if "attempt" in table else None
+    if attempt == 0:
         raise lines.wrong("attempt is above 0: who never tries is no recipient", *here, "attempt")
+    limits, taken = _limits(table, name, lines, *here), None
+    if "preset" in table:
+        try:
+            taken = preset(table["preset"], attempt, limits)
+        except InputError as e:
+            raise lines.wrong(str(e), *here, "preset") from e
+        attempt, limits = taken.attempt, dict(taken.limits)
     until = table.get("until")
     if until is not None and type(until) is not datetime.date:
         raise lines.wrong("until is a day without quotes, as 2028-12-31", *here, "until")
@@ -140,9 +150,10 @@ def _recipient(n: int, table: Mapping[str, Any], folder: Path, lines: Lines) -> 
         chances=chances,
         laws=known_laws,
         holds=tuple(folder / file for file in files),
-        attempt=attempt,
-        limits=_limits(table.get("at_most"), name, lines, *here),
+        attempt=1.0 if attempt is None else attempt,
+        limits=limits,
         until=until,
+        preset=taken,
     )
 
 
@@ -169,13 +180,18 @@ def _knowledge(
     return {name: chance for name, chance in chances.items() if chance}, tuple(known_laws)
 
 
-def _limits(value: object, name: str, lines: Lines, *here: str | int) -> dict[str, float]:
-    """Return the bounds of the risks of a recipient of this name."""
+def _limits(
+    recipient: Mapping[str, Any], name: str, lines: Lines, *here: str | int
+) -> dict[str, float]:
+    """Return the bounds of the risks of a recipient of this name; a preset may have others."""
+    value = recipient.get("at_most", {} if "preset" in recipient else None)
+    if value == {} and "at_most" not in recipient:
+        return {}
     is_table = isinstance(value, dict) and value and set(value) <= set(RISKS)
     if not isinstance(value, dict) or not is_table:
         message = (
             f"the accepted risk of {quoted(name)} is a table: write "
-            "at_most = { maximum = 0.05, average = 0.01 }, or one of them"
+            "at_most = { maximum = 0.05, average = 0.01 }, or one of them, or a preset"
         )
         raise lines.wrong(message, *here, *(["at_most"] if value is not None else []))
     return {risk: _share(value[risk], lines, *here, "at_most", risk) for risk in value}

@@ -100,7 +100,7 @@ def caveats(result: Verdict) -> list[str]:
             rows = result.details["households"].to_dicts()
             sentences += [details.household_sentence(row["secret"], row) for row in rows]
         sentences += statement_sentences(spec)
-        sentences += recipient_sentences(result.details.get("recipients"))
+        sentences += recipient_sentences(result.details.get("recipients"), spec)
         return sentences + uncovered.caveats(spec, result.columns, result.uncovered)
 
 
@@ -123,9 +123,13 @@ def statement_sentences(spec: Spec) -> list[str]:
     return sentences or [said("The statement is about these files, and has not expired.")]
 
 
-def recipient_sentences(recipients: pl.DataFrame | None) -> list[str]:
-    """Return a sentence on the risk of each recipient of a policy; None: it names none."""
+def recipient_sentences(recipients: pl.DataFrame | None, spec: Spec) -> list[str]:
+    """Return sentences on the risk of each recipient of a policy; None: it names none.
+
+    Values from a preset are told with their places in its text.
+    """
     sentences = []
+    described = {recipient["name"]: recipient for recipient in spec.get("recipients") or ()}
     for row in () if recipients is None else recipients.iter_rows(named=True):
         message = (
             "For {name}, with a chance of {attempt} that anybody tries, the highest risk is "
@@ -143,8 +147,39 @@ def recipient_sentences(recipients: pl.DataFrame | None) -> list[str]:
             sentence += " " + said("Without the release the average is {average}.", average=average)
         if row["until"] is not None:
             sentence += " " + said("The assessment holds until {day}.", day=row["until"])
-        sentences.append(sentence)
+        sentences.append(" ".join([sentence, *preset_sentences(described.get(row["name"], {}))]))
     return sentences
+
+
+def preset_sentences(recipient: Spec) -> list[str]:
+    """Return which values of a recipient are from a preset, and what it does not say."""
+    preset = recipient.get("preset")
+    if preset is None:
+        return []
+    heads = {
+        "attempt": "the chance of an attempt ({place})",
+        "maximum": "the accepted highest risk ({place})",
+        "average": "the accepted average risk ({place})",
+    }
+    places = [said(heads[key], place=said(place)) for key, place in preset["places"].items()]
+    name = escaping.cell(preset["name"])
+    if not places:
+        return [said("All values of the preset {name} are replaced.", name=name)]
+    message = "From the preset {name} are {values}: {document}."
+    told = said(message, name=name, values=words.listed(places), document=preset["document"])
+    return [told, *preset_gaps(preset)]
+
+
+def preset_gaps(preset: Mapping[str, Any]) -> list[str]:
+    """Return what the values that are from a preset do not say."""
+    sentences = [said(preset["note"])] if preset["note"] else []
+    if preset["places"].keys() - {"attempt"}:
+        message = (
+            "The accepted risks of the text are about re-identification; here they bound the "
+            "inference of secrets, too."
+        )
+        sentences.append(said(message))
+    return [*sentences, said("It says neither what is known and held, nor until when.")]
 
 
 def comparison_text(spec: Spec) -> list[str]:

@@ -137,8 +137,9 @@ def telling_recipients(stored: Stored, minimum: int) -> Set[str]:
             continue
         risks = stored.details["recipients"].filter(name=recipient["name"])["maximum"]
         if "recipient" in stored.frame.columns:  # re-identification alone says how large they are
-            about = {"recipient": recipient["name"], "model": "CRS", "measure": "maximum"}
-            levels = stored.frame.filter(**about)["value"]
+            about = {"recipient": recipient["name"], "measure": "maximum"}
+            is_of_records = pl.col("model").is_in(["CRS", "CRL"])
+            levels = stored.frame.filter(is_of_records, **about)["value"]
             risks = levels if levels.len() else risks
         greatest = risks.max()
         is_small = isinstance(greatest, float) and (

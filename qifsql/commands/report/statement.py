@@ -232,31 +232,53 @@ def _recipient(row: Mapping[str, Any], described: Mapping[str, Any], check: Stor
     holds = [_held_text(Path(file).name, described) for file in described["holds"]]
     nothing = said("no register of people, and no earlier release (assumed)")
     card.add_row(said("holds"), "; ".join(holds) or nothing)
-    card.add_row(said("chance that anybody tries"), words.percent(row["attempt"]))
+    chance = _with_place(words.percent(row["attempt"]), described, "attempt")
+    card.add_row(said("chance that anybody tries"), chance)
     heads = {"maximum": said("highest risk of a person"), "average": said("average risk")}
     for measure, head in heads.items():
         card.add_row(head, _risk_text(row, described, measure, check))
     card.add_row(said("average risk without the release"), words.percent(row.get("before")))
     card.add_row(said("holds until"), row["until"] or said("no day is set in the policy"))
+    preset = described.get("preset")
+    if preset and preset["places"]:
+        head = said("preset {name}", name=escaping.cell(preset["name"]))
+        card.add_row(head, " ".join([f"{preset['document']}.", *verdicts.preset_gaps(preset)]))
     return [Light(text, met=row["met"], caveats=caveats), card]
 
 
 def _risk_text(
     row: Mapping[str, Any], described: Mapping[str, Any], measure: str, check: Stored
 ) -> str:
-    """Return a risk, the goal at which it is greatest, and the accepted risk if there is one."""
-    text = words.percent(row[measure])
+    """Return a risk, the goal at which it is greatest, and the accepted risk if there is one.
+
+    A risk that is hidden from others has no goal.
+    """
+    is_shown = row[measure] is not None
+    text = said("not shown, because it tells the size of a small group")
+    if is_shown:
+        text = words.percent(row[measure])
     chances = map(Fraction, described["chances"].values())
     is_sure = not described["laws"] and all(chance == 1 for chance in chances)
-    if measure == "maximum" and not is_sure and row[measure] is not None:
+    if measure == "maximum" and not is_sure and is_shown:
         text = said("at most {risk}", risk=text)
     if measure not in described["at_most"]:
         return text
-    levels = check.frame.filter(recipient=row["name"], measure=measure)
-    greatest = levels.sort("value", descending=True, nulls_last=True).row(0, named=True)
-    bound = words.percent(described["at_most"][measure])
-    message = "{risk}: {goal} (accepted: at most {bound})"
-    return said(message, risk=text, goal=words.goal(greatest), bound=bound)
+    bound = _with_place(words.percent(described["at_most"][measure]), described, measure)
+    if is_shown:
+        levels = check.frame.filter(recipient=row["name"], measure=measure)
+        greatest = levels.sort("value", descending=True, nulls_last=True).row(0, named=True)
+        text = f"{text}: {words.goal(greatest)}"
+    return said("{risk}. Accepted: at most {bound}", risk=text, bound=bound)
+
+
+def _with_place(text: str, described: Mapping[str, Any], key: str) -> str:
+    """Return a value, with its place in the text of the preset that it is from, if it is."""
+    preset = described.get("preset") or {"places": {}}
+    place = preset["places"].get(key)
+    if place is None:
+        return text
+    message = "{value} - preset {preset}, {place}"
+    return said(message, value=text, preset=escaping.cell(preset["name"]), place=said(place))
 
 
 def _held_text(file: str, described: Mapping[str, Any]) -> str:

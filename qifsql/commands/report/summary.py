@@ -469,6 +469,6 @@ def policy_verdict(check: Stored) -> Light:
         singular, plural = "Your policy is met: {n} level.", "Your policy is met: all {n} levels."
         text = counted(singular, plural, levels)
     text = f"{text} ({view.subject(check.spec)})"
-    caveats = [*view.recipient_sentences(check.details.get("recipients")), *caveats]
+    caveats = [*view.recipient_sentences(check.details.get("recipients"), check.spec), *caveats]
     met = not (broken or refused or repeated or changed or expired)
     return Light(text, met=met, caveats=tuple(caveats))

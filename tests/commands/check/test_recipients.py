@@ -400,3 +400,48 @@ def test_what_is_not_measured_with_an_earlier_release_is_refused(
     policy["adversary"] = {n: v for n, v in policy["adversary"].items() if v}
     with pytest.raises(InputError, match=words):
         qifsql.check(two_years, policy)
+
+
+@pytest.mark.parametrize(
+    ("preset", "own", "attempt", "limits"),
+    [
+        ("public", {}, 1, {"maximum": 0.05}),
+        ("internal", {}, 0.6, {"maximum": 0.2, "average": 0.05}),
+        ("contract", {}, 0.4, {"maximum": 0.4 / 3, "average": 0.05}),
+        ("safe room", {}, 0.2, {"maximum": 0.2 / 3, "average": 0.05}),
+        ("safe room", {"attempt": 0.1}, 0.1, {"maximum": 0.1 / 3, "average": 0.05}),
+        ("contract", {"at_most": {"average": 0.1}}, 0.4, {"maximum": 0.4 / 3, "average": 0.1}),
+    ],
+)
+def test_a_preset_has_the_values_of_its_text(
+    preset: str, own: dict[str, Any], attempt: float, limits: dict[str, float]
+) -> None:
+    """By the guidelines of the IPC of Ontario (2016), steps 3 to 5; own keys replace the values.
+
+    Classes of three have a success of one in three, which is accepted for each chance.
+    """
+    frame = pl.DataFrame({"ward": ["x"] * 3 + ["y"] * 60})
+    recipient = {"name": "press", "preset": preset, "knows": {"ward": 1}, **own}
+    verdict = qifsql.check(frame, {"recipient": [recipient]})
+    (described,) = verdict.spec["recipients"]
+    assert described["attempt"] == attempt
+    assert described["at_most"] == pytest.approx(limits)
+    assert bool(verdict) == (preset != "public")
+    taken = {"attempt", *limits} - {*own, *own.get("at_most", ())}
+    assert described["preset"]["places"].keys() == taken
+    told = " ".join(str(verdict).split())
+    for place in described["preset"]["places"].values():
+        assert place in told
+    assert "De-identification Guidelines for Structured Data, June 2016" in told
+    assert ("a deliberate attempt" in told) == ("attempt" in taken and preset != "public")
+    assert "It says neither what is known and held, nor until when." in told
+
+
+@pytest.mark.parametrize(
+    ("preset", "words"),
+    [("contracts", 'did you mean "contract"'), (3, '"public", "internal", "contract"')],
+)
+def test_an_unknown_preset_is_refused(preset: object, words: str) -> None:
+    recipient = {"name": "press", "preset": preset, "knows": {"ward": 1}}
+    with pytest.raises(InputError, match=words):
+        qifsql.check(pl.DataFrame({"ward": ["x"]}), {"recipient": [recipient]})
