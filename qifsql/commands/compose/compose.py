@@ -346,9 +346,11 @@ def summary_row(releases: int, people: int, step: Step) -> dict[str, Any]:
 
 
 def release_row(release: Release, people: int, finding: Row, step: Step) -> dict[str, Any]:
-    """Return the row of ``RELEASES`` of a release, which alone tells less than all together.
+    """Return the row of ``RELEASES`` of a release: what it alone tells about the people.
 
-    ``finding`` has the counts of it alone, ``step`` is about all releases together.
+    ``finding`` has the counts of people located in it. ``step`` is about all releases together:
+    only people with a value left there count, and ``drop`` is what all releases take from the
+    anonymity that this one leaves.
     """
     counted, number = step.summary, release.number
     clear = counted["located"] - counted["contradictions"]  # people with a value left

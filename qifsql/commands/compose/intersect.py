@@ -73,9 +73,10 @@ def read_people(tables: Tables, bound: Bound, *, keyed: bool) -> int:
 
 
 def _load_people(tables: Tables, bound: Bound) -> None:
-    """Create ``people``, one row each: raw values, truth, key, and position in the input.
+    """Create ``people``: a row per person with raw values, truth, key, and position in the input.
 
-    People whom the filter leaves out are positions, too. With a key, only people in every release.
+    Positions count all people, also those whom the filter leaves out. With a key, only people who
+    are in every release have a row.
     """
     columns = [exp.alias_(normal(q), f"qid_{i}") for i, q in enumerate(bound.qids, 1)]
     if bound.truth is not None:

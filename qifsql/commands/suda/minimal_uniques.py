@@ -250,10 +250,10 @@ class MinimalUniques:
         return self.microdata.person is not None
 
     def count_individuals(self, in_tables: int) -> tuple[int, int]:
-        """Return the number of individuals, and that of their records, with suppressed ones.
+        """Return the number of individuals, and that of their records, also of suppressed ones.
 
-        Without a person, they are those ``in_tables`` and the suppressed records that ``microdata``
-        leaves out.
+        Without a person, individuals are records: ``in_tables`` of them are in the tables, and the
+        suppressed ones are added, which ``microdata`` leaves out.
         """
         if not self.by_person:
             if self.everyone is not None and not self.microdata.suppressed:

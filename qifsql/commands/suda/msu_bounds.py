@@ -45,10 +45,12 @@ def check_options(options: SudaOptions) -> None:
 def bounds_of_uniques(uniques: MinimalUniques, statements: dict[str, None]) -> pl.DataFrame:
     """Return one row of ``BOUNDS``: those of the number of records with a minimal sample unique.
 
+    They hold for all ways to fill in missing values. At least those records have one that have one
+    without the attributes with missing values; at most, these and all records with a missing value.
     The tables of ``uniques`` are replaced; ``statements`` gets those that are sent.
     """
     (row,) = uniques.rows("completions")
-    incomplete, complete_with_msu, missing = map(int, row)  # missing: a bit for each position
+    incomplete, complete_with_msu, missing = map(int, row)  # missing: a bit for each attribute
     value = sum(int(records) for _, records in uniques.rows("smallest_sizes"))
     low = _count_without(uniques, missing, statements) if missing else value
     high = incomplete + complete_with_msu  # attained if each missing value is one of its own

@@ -201,10 +201,11 @@ def insert_sorted(rows: Any, start: int, end: int, to: int, bits: Any) -> Any:
 
 @compiled
 def drop_attribute(rows: Any, start: int, end: int, to: int, field: Any, runs: Any) -> Any:
-    """Write the rows of a block without an attribute at ``to``, equal ones added up.
+    """Write the rows of a block at ``to``, sorted, without an attribute, equal ones added up.
 
-    ``field`` are the bits of its codes. Return the end of what is written. Rows that share a code
-    are in order already: ``runs``, merged in pairs, from ``here`` to ``there`` and back.
+    Return the end of what is written. ``field`` are the bits of the attribute's codes. Few rows are
+    inserted one by one. Of many, those with one code are a sorted run already: the runs are merged
+    in pairs, from ``here`` to ``there`` and back, until one is left. ``runs`` is scratch.
     """
     if end - start <= INSERTION_ROWS:
         return insert_sorted(rows, start, end, to, ~field)
@@ -401,11 +402,12 @@ def read_counter(rows: Any, row: int, i: int) -> Any:
 @compiled
 def add_blocks(answers: Any, numbers: Any, worst: Any, counts: Any, state: Any, questions: Any,
                rows: Any, row: int, blocks: int) -> None:  # fmt: skip
-    """Add blocks, whose counters are in a row, to the answers: by state, question and percent.
+    """Add ``blocks`` equal blocks to the answers: to one answer for each question.
 
-    A question is the first counter of a secret and its number of values, of which the last has no
-    counter; no values: whose record it is. ``answers``, a hash table, has the keys (0: none),
-    ``numbers`` the sums and minima of each, ``worst`` its greatest chance.
+    The row has their counters. A question is the first counter of a secret and its number of
+    values, of which the last has no counter; no values: whose record it is. The key of an answer
+    packs state, question and percent of success. ``answers`` is a hash table of keys (0: none);
+    at the same index, ``numbers`` has sums and minima, ``worst`` the greatest chance.
     """
     people = read_counter(rows, row, 0)
     for question in range(len(questions)):

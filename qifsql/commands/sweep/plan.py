@@ -182,7 +182,8 @@ class Progress:
     def remaining_seconds(self) -> float:
         """Return the predicted seconds that are left: of the stages, then of the answers.
 
-        A stage that has not begun has the pace of the last one that has (``reference``), scaled.
+        A pace is the seconds of one thread per row. A stage that has not begun is expected to have
+        that of the last one that has (``reference``), scaled to its number of attributes.
         """
         layout = self.layouts[0]
         reference: Stage | None = None

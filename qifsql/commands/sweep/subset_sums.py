@@ -102,9 +102,10 @@ def _collect_pass(
 
 
 def _adds_up(subsets: pl.DataFrame, parts: pl.DataFrame, people: int) -> bool:
-    """Return whether each subset and question counts all ``people``: exactly, or by its strata.
+    """Return whether the blocks of each subset and question have all ``people``.
 
-    ``subsets`` has sums by part of a sample (0: exact), ``parts`` the stratum of each (``PARTS``).
+    ``subsets`` has sums by part of a sample; part 0 counts people, each other part stands for those
+    of its stratum. ``parts`` has the stratum of each part, and the people of it (``PARTS``).
     """
     counted = pl.col("people")
     strata = subsets.join(parts, on="part").unique([*KEYS, "stratum"])

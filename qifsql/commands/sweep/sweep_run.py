@@ -214,9 +214,10 @@ class SweepRun:
 
     @property
     def _leaves_out_suppressed(self) -> bool:
-        """Return whether each subset leaves the records out that are suppressed in it.
+        """Return whether each subset leaves out the records that are * in all its attributes.
 
-        They differ from subset to subset, so that each is attacked alone where subsets are no bits.
+        They differ from subset to subset. So samples cannot; and with more attributes than bits
+        each subset is attacked separately, if they are few enough.
         """
         is_possible = self.has_bits or self.strategy.subsets <= strategies.MOST_ATTACKS
         return self.starred and is_possible and self.strategy.share is None

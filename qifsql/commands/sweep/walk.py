@@ -134,7 +134,8 @@ def _split_blocks(worker: Worker, going_on: str, blocks: int) -> int:
 def _settle_two(worker: Worker, position: int) -> None:
     """Settle the blocks in which two attributes vary: that at ``position``, and a later one.
 
-    Either of them is taken, or both are: then rows with the same codes are a block.
+    Three subsets are left: with one of them, where rows with the same code of it are a block; with
+    the other; or with both.
     """
     layout, bit = worker.layout, 1 << position
     # The attributes that may be taken, as bits, and the bits of ``rest`` with their codes.
@@ -185,15 +186,18 @@ def settle_subset(
 
 
 def _merge_pairs(worker: Worker, position: int) -> None:
-    """Create ``paired``: the rows of ``packed``, values of one attribute merged in pairs."""
+    """Create ``paired``: the rows of ``packed``, values of one attribute merged in pairs.
+
+    The codes 2 i and 2 i + 1 become 2 i; that of the missing value, the last one, stays.
+    """
     layout = worker.layout
     all_codes = layout.fields(layout.all_attributes, entry=True)
-    # The code that stays as it is: that of the missing value, the last; 0 is the same in its pair.
+    # The code that stays; without a missing value it is 0, which merging does not change either.
     alone = layout.values[position] - 1 if layout.missing[position] else 0
     worker.set(
         code=(layout.code(position), layout.key_type),
         missing=(layout.code(position, alone), layout.key_type),
-        pairs=(all_codes & ~layout.code(position, 1), layout.key_type),  # 2 i + 1 becomes 2 i
+        pairs=(all_codes & ~layout.code(position, 1), layout.key_type),  # all but the lowest bit
     )
     worker.make_view("paired", "paired_rows", single_rows="packed")
 
@@ -207,8 +211,12 @@ def settle_one_block(worker: Worker, chunk: Chunk) -> None:
 
 
 def _settle_rolled(worker: Worker, chunk: Chunk, later: int, *, table: int) -> None:
-    """Settle the subset of the chunk's first attribute and the ``later`` ones, from a table."""
+    """Settle the subset of the chunk's first attribute and ``later`` ones (bits).
+
+    Its blocks are those of the table ``rolled_<table>``, of a larger subset, merged.
+    """
     layout = worker.layout
+    # Attributes that were taken before this table was split off, then those of the chunk.
     subset = chunk.state >> layout.n | 1 << chunk.position | later
     worker.set(
         kept=(layout.fields(later, entry=True), layout.key_type),

@@ -71,14 +71,15 @@ def learn(chain: Chain, rules: Sequence[Rule], *, keyed: bool) -> tuple[list[Rul
 def _learn_stay(chain: Chain, k: int, name: str, *, keyed: bool) -> tuple[Fraction, int]:
     """Return the probability that drifting column ``k`` (``name``) stays, and the pairs it is from.
 
-    Some pairs are alike by chance: of the others (``room``), ``beyond`` are alike.
+    A value that does not stay is drawn by its frequency, and may be the same by chance. So the
+    probability is (same - by chance) / (pairs - by chance).
     """
-    pairs, beyond, room = 0, Fraction(0), Fraction(0)
+    pairs, stayed, not_by_chance = 0, Fraction(0), Fraction(0)
     for later in range(2, chain.last + 1):
         n, same, by_chance = _count_stays(chain, later, k, keyed=keyed)
         pairs += n
-        beyond += same - by_chance
-        room += n - by_chance
+        stayed += same - by_chance
+        not_by_chance += n - by_chance
     if not pairs:
         source = "the key finds nobody" if keyed else "no exact columns tell anybody apart"
         raise InputError(
@@ -91,7 +92,8 @@ def _learn_stay(chain: Chain, k: int, name: str, *, keyed: bool) -> tuple[Fracti
             f"two releases: too few to learn how often {quoted(name)} stays; write a "
             "number, as in stay=0.93, or name a --key"
         )
-    stay = min(max(beyond / room, Fraction(0)), Fraction(1)) if room else Fraction(1)
+    share = stayed / not_by_chance if not_by_chance else Fraction(1)
+    stay = min(max(share, Fraction(0)), Fraction(1))
     return Fraction(round(float(stay), 6)).limit_denominator(10**6), pairs
 
 
@@ -207,7 +209,10 @@ class _BestLinks(NamedTuple):
 
 
 def _best_links(chain: Chain, i: int) -> list[_BestLinks]:
-    """Return the best links from release ``i`` to the next by probability and ties, sorted."""
+    """Return the best links from release ``i`` to the next by probability and ties, sorted.
+
+    Each is compared with the truth: the keys of the records (``mine``, ``theirs``).
+    """
     for name, j in (("mine", i), ("theirs", i + 1)):
         names = {"people": f"people_{j}", "kinds": f"kinds_{j}"}
         placed = Step("own", load("keyless/placed").doc, chain.query("placed", **names))

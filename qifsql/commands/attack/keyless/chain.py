@@ -48,7 +48,9 @@ class Chain:
     def link(self, rules: Sequence[Rule], presence: Fraction) -> None:
         """Create the tables ``totals_i_j`` of all links from release i to j, by the rules.
 
-        ``presence`` is the chance that a person is in the next release.
+        A row is a kind of record of release i: the weight of its candidates in release j together,
+        the largest one, and how many there are. ``presence`` is the chance that a person is in the
+        next release.
         """
         self.rules = [rule for rule in rules if rule.drifts]  # in the order of their columns
         self.presence = presence
@@ -178,7 +180,11 @@ class Chain:
         return (Step("weighed", load("keyless/matched").doc, union(queries)),)
 
     def compared(self, earlier: int, later: int) -> Step:
-        """Return pairs of kinds: the likelihood, and that of a new person by shares of values."""
+        """Return the step of pairs of kinds of records that may be of one person.
+
+        It has the likelihood of the later values if they are of the same person, and if they are of
+        a new one (``background``): then it is the product of the shares of these values.
+        """
         query = self._likely_pairs(earlier, later, theirs="kinds")
         background: exp.Expr = double(1.0)
         for share in ("exact_share", *(f"share_{k}" for k in range(1, self.width + 1))):

@@ -198,7 +198,10 @@ class Outcomes:
         return Step(name, load(f"keyless/{name}").doc, query)
 
     def _success_sums(self, crowd: int, slices: int, i: int) -> tuple[int, ...]:
-        """Return the row of the view ``success`` about slice ``i`` of a crowd."""
+        """Return the row of the view ``success`` (``Sums``) about slice ``i`` of a crowd.
+
+        It reads the table ``endings``, of what may be seen of these people later.
+        """
         chain = self.chain
         observations = "secret_observations" if crowd else "observations"
         shares = (chain.step("shares"),) if crowd else ()

@@ -188,7 +188,11 @@ def run(request: Request, settings: Settings | None) -> Result:
 def _score_guesses(
     tables: Tables, coded: Coded, guessing: Guessing, secret: int, thresholds: Sequence[float]
 ) -> tuple[Scores, list[Row]]:
-    """Return the scores of the guesses of a secret, by its number from 1, and claims about it."""
+    """Return the scores of the guesses of a secret, by its number from 1, and claims about it.
+
+    The table ``cells_j`` has the people of both files by quasi-identifiers and secret, ``modes_j``
+    the most frequent value for each combination of quasi-identifiers; both are dropped.
+    """
     table = f"cells_{secret}"
     tables.make(table, coded.cells(secret))
     cells = Cells(tables, table, f"modes_{secret}", coded.words, 1)

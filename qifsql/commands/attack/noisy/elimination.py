@@ -114,9 +114,11 @@ def eliminate(
 def _replace_values(
     coded: Coded, qid: NoisyQid, secret: int, *, before: str, after: str, limit: int
 ) -> int:
-    """Create the table ``after``: ``before`` with what is known of ``qid`` for its true values.
+    """Create the table ``after``: as ``before``, with known values of ``qid`` for the true ones.
 
-    Return the number of pairs that this makes. With more than ``limit`` there is no new table.
+    Return the number of pairs of a row and a known value. With more than ``limit`` there is no new
+    table. Under a law by which any value may be known (``mistaken``), the values that nobody alike
+    has count as one (``choices``).
     """
     tables, names = coded.tables, {"law": f"law_{qid.number}", "state": before}
     if qid.mistaken:

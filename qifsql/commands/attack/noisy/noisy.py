@@ -216,10 +216,10 @@ def specify(
 
 
 def _bind_laws(request: Request, bound: BoundAttack) -> tuple[NoisyQid, ...]:
-    """Return the columns that are not known exactly, with their laws; refuse other requests.
+    """Return the columns that are not known exactly, with their laws.
 
-    These are about one person, or ask for a row per record where a secret was randomised: nobody
-    knows it exactly.
+    Refuses models of one person, and a row per record where a secret was randomised, as no exact
+    adversary knows it.
     """
     for m in bound.models:
         if m.individual:

@@ -156,8 +156,9 @@ def read_original(tables: Tables, columns: Sequence[Analysed], original: Compare
     """Create the tables of the original: what each value is read as, and their combinations.
 
     Of column j: ``numbers_j`` (the values as numbers), ``cells`` (as texts), ``readings`` (what a
-    cell is read as), ``grid_j`` (zero and unit of whole numbers), ``whole_numbers``. The values of
-    quasi-identifiers are in ``places_j`` already (``losses.read_original``).
+    cell is read as), and ``whole_numbers`` (the numbers in units, so that sums are exact), with
+    their zero and unit in ``grid_j``. The values of quasi-identifiers are in ``places_j`` already
+    (``losses.read_original``).
     """
     file = ReadFile(1, original.title, frozenset(c.number for c in columns))
     _group_records(tables, original, {c.number: c.attribute for c in columns})
@@ -184,7 +185,8 @@ def read_release(
 ) -> ReadFile:
     """Create the tables of a release: what each cell is read as, and their combinations.
 
-    The cells of quasi-identifiers have spans already (``losses.loss_rows``).
+    The cells of quasi-identifiers have spans already (``losses.loss_rows``): which values of the
+    original each contains. In the result, ``too_wide`` are columns whose cells contain too many.
     """
     file = ReadFile(release.number, release.title, frozenset(cells))
     _group_records(tables, release, {j: attribute for j, (_, attribute) in cells.items()})

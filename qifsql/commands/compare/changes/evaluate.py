@@ -126,8 +126,9 @@ class Work:
         """Return the rows before any change, and of the smallest change that keeps the bounds.
 
         Only ``requests`` are tried; without any, all usual coarser forms. Rows of the smallest
-        change are missing if there is none, or no change is needed. A node of the search is a step
-        of each quasi-identifier; a variant is the release with the forms of these steps.
+        change are missing if there is none, or no change is needed. Each quasi-identifier has its
+        changes in order as steps (0: none). A node of the search is a combination of steps; a
+        variant names the forms of the quasi-identifiers at these steps.
         """
         check_records(self.tables.engine, self.bound.microdata)
         scales = losses.read_original(self.tables, self.raws, self.bound.microdata)
