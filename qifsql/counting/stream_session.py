@@ -4,14 +4,26 @@ The walks of ``sweep`` and ``suda`` send the same statements thousands of times 
 each; only the variables of the session differ. The text of a statement is written once.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import cache, lru_cache, partial
 
 from sqlglot import exp
 
 from qifsql.engine.connections import Stream
+from qifsql.engine.protocol import LocalEngine
 from qifsql.query.columns import fold, typed_number
 from qifsql.query.render import creating, macro, render, setting, viewing
+
+
+@contextmanager
+def opened_streams(engine: LocalEngine, count: int, where: str = "") -> Iterator[list[Stream]]:
+    """Open ``count`` streams, each with one thread; close them at the end."""
+    with engine.single_threaded(), ExitStack() as closed_at_end:
+        streams = [engine.stream(where) for _ in range(count)]
+        for stream in streams:
+            closed_at_end.callback(stream.close)
+        yield streams
 
 
 class Statements:

@@ -31,7 +31,6 @@ from qifsql.errors import InputError, large, plural, quoted
 from qifsql.measures.distribution import Distribution
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
-from qifsql.results.stored import Stored
 
 NAME, COUNT, NUMBER = pl.String(), pl.Int64(), pl.Float64()
 QUESTION = {"model": NAME, "secret": NAME}
@@ -121,8 +120,12 @@ def adversaries(sweep: str | Path | Result, **options: Unpack[AdversariesOptions
         frames.append(pl.DataFrame(rows, schema=SCHEMA).with_columns(**column))
         sizes.append(_success_by_size(part).with_columns(**column))
     details = {"by_size": pl.concat(sizes)}
+    repeated: Mapping[str, Any] = swept.stored.spec.get("repeated") or {}  # columns of people
     notes = [
-        *_notes_on_records(swept.stored),
+        *(
+            of_records(Repeated(n, c["values"] or 0, c["records"] or 0))
+            for n, c in repeated.items()
+        ),
         *notation.notes,
         *_remarks(swept, attempt, notation.unnamed),
     ]
@@ -146,15 +149,6 @@ def adversaries(sweep: str | Path | Result, **options: Unpack[AdversariesOptions
     }
     origin = origin.about(spec, (*stored.files, *notation.files)).listing(stored.columns or ())
     return Result(frame=pl.concat(frames), origin=origin, details=details, notes=tuple(notes))
-
-
-def _notes_on_records(sweep: Stored) -> list[str]:
-    """Return a note on each column that numbers people if the sweep counted their records."""
-    columns: Mapping[str, Any] = sweep.spec.get("repeated") or {}
-    return [
-        of_records(Repeated(name, counts["values"] or 0, counts["records"] or 0))
-        for name, counts in columns.items()
-    ]
 
 
 def _exact_share(value: object, name: str) -> Fraction | None:
@@ -196,7 +190,6 @@ def _parse_sizes(text: str, n: int) -> tuple[int, int]:
 
 
 def _has_size(swept: StoredSweep, size: int) -> bool:
-    """Return whether the sweep has all sets of so many quasi-identifiers."""
     stored = sum(subset.bit_count() == size for subset in swept.subsets)
     return stored == math.comb(len(swept.qids), size)
 
@@ -298,10 +291,7 @@ def _expected_histogram(
 def _mean_bins(
     bins: Mapping[int, Sequence[tuple[int, int]]], weights: Mapping[int, int]
 ) -> list[tuple[int, float]]:
-    """Return each bin, and the mean number of people in it over the subsets, by their weights.
-
-    ``bins`` has the bins and their people for each subset.
-    """
+    """Return each bin, and the mean number of people in it over the subsets, by their weights."""
     sums: Counter[int] = Counter()
     for subset, weight in weights.items():
         for bin_, people in bins[subset]:
@@ -313,10 +303,7 @@ def _mean_bins(
 def _remarks(
     swept: StoredSweep, attempt: Fraction | None, unnamed: Mapping[str, Sequence[str]]
 ) -> list[str]:
-    """Return remarks on the sweep, on attempts, and on attributes that adversaries do not name.
-
-    ``unnamed`` are the attributes that an adversary does not name, by her name.
-    """
+    """Return remarks on the sweep, on attempts, and on attributes that adversaries do not name."""
     notes = [
         f"{quoted(name)[1:-1]} does not know {', '.join(map(quoted, qids))}: they are not named "
         "(*=0.1 gives all others a chance)"
@@ -339,15 +326,12 @@ def _remarks(
 
 
 def _plain_knowledge(knows: Any) -> Any:
-    """Return what adversaries know as plain data for manifests; files without their folders.
-
-    Knowledge is the name of a file, or a text such as ``age=0.5``.
-    """
+    """Return what adversaries know as plain data for manifests; files without their folders."""
     if isinstance(knows, Mapping):
         return {str(name): _plain_knowledge(value) for name, value in knows.items()}
     if isinstance(knows, list | tuple):
         return [_plain_knowledge(text) for text in knows] or None
     if knows is None:
         return None
-    text = str(knows)
+    text = str(knows)  # the name of a file, or such as age=0.5
     return Path(text).name if "=" not in text and text.casefold().endswith(FILES) else text

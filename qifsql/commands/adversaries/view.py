@@ -43,7 +43,10 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
         sheets.append(Paragraph(_best_sentence(rows), strong=True))
         sheets += [_success_table(rows, measure) for measure in MEASURES]
         sizes = _rows_of_question(tables.get("by_size"), row)
-        if sizes is not None and not _are_of_any_size(rows):
+        # Adversaries "any 3 of 5" are the sizes themselves.
+        names = rows["adversary"].unique()
+        are_sizes = names.len() > 1 and all(charts.ANY.fullmatch(name) for name in names)
+        if sizes is not None and not are_sizes:
             sheets += [
                 Paragraph(said("Best guess by number of attributes known:")),
                 _size_table(sizes),
@@ -143,12 +146,6 @@ def _size_table(table: pl.DataFrame) -> Table:
         numbers = (words.percent(row[name]) for name in names)
         sheet.add_row(str(row["n_qids"]), words.count(row["subsets"]), *numbers)
     return sheet
-
-
-def _are_of_any_size(rows: pl.DataFrame) -> bool:
-    """Return whether there are several adversaries, all "any 3 of 5" (``--any``)."""
-    names = rows["adversary"].unique()
-    return names.len() > 1 and all(charts.ANY.fullmatch(name) for name in names)
 
 
 def percent_head(share: float) -> str:

@@ -31,7 +31,11 @@ class Extras:
 
     @classmethod
     def of(cls, options: AttackOptions, population: Tabular | None) -> "Extras":
-        """Return the extras of an attack; ``population`` is None if used for membership."""
+        """Return the extras that the options of an attack ask for.
+
+        ``population`` is the file of a population, for the risks of a sample; None without one, or
+        if it is there for an attack on membership.
+        """
         names = named_measures(options.get("measures", ()))
         if population is not None and "risks" not in names:  # it is there for journalist_risk
             names = tuple(m for m in MEASURES if m in names or m == "risks")

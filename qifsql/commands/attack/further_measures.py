@@ -313,7 +313,12 @@ def _groups(counts: Counts, questions: Sequence[Question], prior: Profiles) -> l
             "guessed_right": guessed_right.get((*q, row["member_of"])),
         }
     place = {q: i for i, q in enumerate(questions)}
-    return sorted(rows, key=partial(_group_order, place))
+
+    def order(row: Mapping[str, Any]) -> tuple[object, ...]:  # of equal success, missing is last
+        q, group = (row["secret"], row["gain"]), row["group"]
+        return place[q], -row["probabilistic"], group is None, str(group)
+
+    return sorted(rows, key=order)
 
 
 def _group_capacity(
@@ -346,8 +351,3 @@ def detail_table(
 def _detail_order(place: Mapping[Question, int], row: Mapping[str, Any]) -> tuple[int, float]:
     within = row.get("bin", row.get("threshold", row.get("quantile")))
     return place[row["secret"], row["gain"]], float(within or 0)
-
-
-def _group_order(place: Mapping[Question, int], row: Mapping[str, Any]) -> tuple[object, ...]:
-    group = row["member_of"]
-    return place[row["secret"], row["gain"]], -row["probabilistic"], group is None, str(group)

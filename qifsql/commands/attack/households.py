@@ -20,11 +20,8 @@ Rows = list[dict[str, Any]]
 
 
 def risks(counts: Counts, questions: Sequence[Question]) -> Rows:
-    """Return the risks of households by their members; each row names its question.
-
-    A household is about right guesses, so there are rows for the gain identity alone.
-    """
-    identity = [(secret, gain) for secret, gain in questions if not gain]
+    """Return the risks of households by their members; each row names its question."""
+    identity = [(secret, gain) for secret, gain in questions if not gain]  # right guesses
     if not identity:
         return []
     # by secret: sums over people without a household, and over people in one
@@ -40,9 +37,11 @@ def risks(counts: Counts, questions: Sequence[Question]) -> Rows:
 
 
 def rows(counts: Counts, after: Mapping[Question, Profile], measured: Rows) -> Rows:
-    """Return ``measured`` (rows of ``risks``) with the success on each household as one record.
+    """Return rows of ``risks`` with further columns ``record_*``: the attack on households.
 
-    The tables of ``counts`` must be dropped before.
+    In it a household is one record: the adversary knows the values of all its members together.
+    ``after`` has the questions, ``counts`` the attack on people; its tables must be dropped, as
+    others of the same names are made.
     """
     bound, household = counts.bound, counts.bound.microdata.household
     if household is not None:

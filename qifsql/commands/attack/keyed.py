@@ -55,10 +55,7 @@ Request = tuple[Attack, Extras]
 
 
 def specify(
-    model: str | Sequence[str],
-    source: Source,
-    options: AttackOptions,
-    _: Settings | None = None,
+    model: str | Sequence[str], source: Source, options: AttackOptions, _: Settings | None = None
 ) -> Request:
     """Return the attack as the user wrote it, and its extras; refuse what does not go together."""
     adversary = {n: v for n, v in options.items() if n in Options.__annotations__}
@@ -142,6 +139,7 @@ class _Run:
         self.bound = bound
         self.questions = compiler.questions(bound)
         self._check_extras()
+        # Whether other questions follow than success, so that cells are kept for them.
         more = bool(bound.gains or extras.measures or self._has_details or extras.any_value)
         more |= bool(bound.thresholds and bound.microdata.weight)
         people, file = extras.population, extras.store
@@ -234,11 +232,12 @@ class _Run:
     def _rows(
         self, origin: Origin, details: Mapping[str, list[dict[str, Any]]]
     ) -> tuple[list[dict[str, Any]], dict[Question, str]]:
-        """Return the rows of the result, and the ``attack_id`` of each question.
-
-        If people have several records, a second row is about who knows one of them.
-        """
-        counted = self._counted_columns()
+        """Return the rows of the result, and the ``attack_id`` of each question."""
+        # People ruled out by a prior are in the release, too.
+        people = max([self.everybody, *(self.counts.domain(j).people for j in self.bound.beliefs)])
+        counted: dict[str, Any] = {"records": people}  # the same in all rows
+        if self.bound.microdata.person is not None:
+            counted = {"records": self.counts.records, "people": people, "known_records": "all"}
         rows, ids = [], {}
         for m in self.bound.models:
             for j, g in product(compiler.numbers(self.bound.microdata, m), self.bound.asked_gains):
@@ -248,20 +247,12 @@ class _Run:
                 row |= self._target_columns(j, g) if m.individual else {}
                 row |= completion_bounds.bound_columns(details, j)
                 rows.append(self._beside_reported(row, j, g))
-                if j in self.by_one_record and not g:
+                if j in self.by_one_record and not g:  # a row about one known record
                     blocks = self.by_one_record[j]
                     row = row | blocks.columns(self.prior[j, g], j, self.measured[j])
                     row["attack_id"] = attack_id(origin, m, j, g, "one")
                     rows.append(self._beside_reported(row, j, g))
         return rows, ids
-
-    def _counted_columns(self) -> dict[str, Any]:
-        """Return the columns of how many records and people there are, the same in all rows."""
-        # People ruled out by a prior are in the release, too.
-        people = max([self.everybody, *(self.counts.domain(j).people for j in self.bound.beliefs)])
-        if self.bound.microdata.person is None:
-            return {"records": people}
-        return {"records": self.counts.records, "people": people, "known_records": "all"}
 
     def _notes(
         self,
@@ -336,10 +327,7 @@ class _Run:
         return origin.sending(tables.statements)
 
     def _check_people(self) -> None:
-        """Refuse a target that nobody matches; without a target, check that blocks add up.
-
-        A prior file may rule out all who match, too. A question without people has no ``after``.
-        """
+        """Refuse a target that nobody matches; without a target, check that blocks add up."""
         prior, after = self.prior, self.after
         if self.bound.target:
             if not any(p.individuals for p in after.values()):
@@ -353,7 +341,7 @@ class _Run:
                     f"{self.bound.microdata.dataset.name}, so there is nothing to infer; "
                     "check the values, or ask for fewer quasi-identifiers"
                 )
-            if set(after) != set(prior):
+            if set(after) != set(prior):  # a question without people has no profile
                 raise InputError("the prior rules out every value that people like the target have")
         elif any(after[q].individuals != prior[q].individuals for q in prior):
             raise InternalError("the blocks do not add up to the records; please report this")

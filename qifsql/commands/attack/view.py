@@ -98,29 +98,24 @@ def _progress(rows: Sequence[Row]) -> list[Part]:
     def question_of(row: Row) -> tuple[bool, str, str]:
         return row["secret"] is not None, row["secret"] or "", row.get("gain") or ""
 
+    heads = [said("datasets"), said("blocks"), said("certain"), said("degradation")]
+    heads += [said("best guess"), said("degradation")]
     parts: list[Part] = []
     for _, group in groupby(sorted(rows, key=question_of), key=question_of):
         lines = sorted(group, key=lambda row: row["datasets"])
         parts.append(Heading(words.heading(lines[-1])))
-        parts += [_progress_table(lines), Paragraph(words.sentence(lines[-1]))]
+        table = Table.of(heads, right=range(6))
+        for row in lines:
+            table.add_row(
+                str(row["datasets"]),
+                words.count(row["blocks"]),
+                words.percent(row["posterior_deterministic"]),
+                words.rise(row["degradation_deterministic"]),
+                words.success(row, row["posterior_probabilistic"]),
+                words.degradation(row),
+            )
+        parts += [table, Paragraph(words.sentence(lines[-1]))]
     return parts
-
-
-def _progress_table(rows: Sequence[Row]) -> Table:
-    """Return a table of one question: in each row the adversary knows one more dataset."""
-    heads = [said("datasets"), said("blocks"), said("certain"), said("degradation")]
-    heads += [said("best guess"), said("degradation")]
-    table = Table.of(heads, right=range(6))
-    for row in rows:
-        table.add_row(
-            str(row["datasets"]),
-            words.count(row["blocks"]),
-            words.percent(row["posterior_deterministic"]),
-            words.rise(row["degradation_deterministic"]),
-            words.success(row, row["posterior_probabilistic"]),
-            words.degradation(row),
-        )
-    return table
 
 
 def chapter(stored: Stored) -> tuple[str, list[Part]]:

@@ -115,10 +115,7 @@ def compare(
 
 
 def _with_recipients(
-    compared: Result,
-    files: Sequence[Tabular],
-    options: CompareOptions,
-    settings: Settings | None,
+    compared: Result, files: Sequence[Tabular], options: CompareOptions, settings: Settings | None
 ) -> Result:
     """Return the result with the detail ``recipients``: risks by file and recipient of the policy.
 

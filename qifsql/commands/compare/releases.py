@@ -78,11 +78,7 @@ def compare_releases(
     *,
     settings: Settings | None,
 ) -> Result:
-    """Compare sanitised releases with the original: the remaining risk and the loss.
-
-    ``raws`` are the quasi-identifiers of the original, ``files`` the original and then the
-    releases, each with its attack and its cells by quasi-identifier.
-    """
+    """Compare sanitised releases with the original: the remaining risk and the loss."""
     origin = Origin.now(settings, "compare")
     request = Request.of(has_pairs=options["pairs"], formulas=as_tuple(options["formula"]))
     spec = Composition.of(
@@ -97,6 +93,7 @@ def compare_releases(
     )
     paths = (*(p for d in spec.releases for p in d.paths), *spec.hierarchies.values())
     with open_engine(settings, sources=spec.releases, command="compare", ordered=True) as engine:
+        # The quasi-identifiers of the original; the original and the releases, with their attacks.
         raws, files = bind(engine, spec, options["person"], options["key"])
         before, *_releases = files
         tables = Tables(engine, "reading the original", before.title)

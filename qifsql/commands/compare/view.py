@@ -42,13 +42,11 @@ KIND = Kind(
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
-    """Return success on each release for every question, then the loss of the releases.
-
-    The loss is in total variation (TV) and in Kullback-Leibler divergence (KL).
-    """
+    """Return success on each release for every question, then the loss of the releases."""
     rows = in_view(frame, "cells").to_dicts()
     first = [row for row in rows if row["secret"] == rows[0]["secret"]]  # loss is in each row
     parts: list[Part] = risks(rows, first, said("release"))
+    # Total variation and Kullback-Leibler divergence.
     heads = [said("generalised"), said("penalty"), said("TV"), said("KL (bits)")]
     # A column for suppressed records, if there are any.
     has_suppressed = any(row["suppressed"] for row in first)

@@ -373,9 +373,10 @@ def _intersect_next(tables: Tables, names: Mapping[str, str], *, first: bool, ba
 
 
 def _is_exact(tables: Tables, bound: Bound) -> bool:
-    """Return whether sums over people of products of frequencies are certainly exact.
+    """Return whether products of frequencies are so small that sums of them over people are exact.
 
-    A sum is at most the product of the largest frequencies, times values of the secret and people.
+    A sum is at most the product of the largest frequency in each release, times the values of the
+    secret that can be left, times the people.
     """
     frequencies, values = [], []
     for release in bound.releases:

@@ -149,10 +149,7 @@ def describe(
 
 
 def _people_alone(
-    dataset: Dataset,
-    columns: Sequence[Column],
-    options: DescribeOptions,
-    settings: Settings | None,
+    dataset: Dataset, columns: Sequence[Column], options: DescribeOptions, settings: Settings | None
 ) -> tuple[dict[str, int], int]:
     """Return how many people each column singles out, and how many people there are.
 
@@ -212,10 +209,7 @@ def _first_line(schema: Schema) -> tuple[str, ...]:
 
 
 def person_of(rows: Sequence[Mapping[str, Any]]) -> str | None:
-    """Return the column that says whose record it is, if people have several; None if unclear.
-
-    ``rows`` are those of ``SCHEMA``, one per column.
-    """
+    """Return the column that says whose record it is, if people have several; None if unclear."""
     columns = _repeated(rows)
     return columns[0].column if len(columns) == 1 else None
 
@@ -330,10 +324,7 @@ class _Describer:
         return frequencies
 
     def sample(self, columns: Sequence[Column]) -> Sample:
-        """Return the cells of the first records as texts, by column; without nested columns.
-
-        A cell whose value has a label is the label.
-        """
+        """Return the first cells of columns that are not nested, as texts or labels of values."""
         flat = [c for c in columns if not nested(c.type)]
         if not flat:
             return {}

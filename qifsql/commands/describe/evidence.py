@@ -183,7 +183,6 @@ def _forms(texts: Texts) -> list[Form]:
 
 
 def _is_sorted(numbers: Sequence[int]) -> bool:
-    """Return whether no number is less than the one before."""
     return all(map(le, numbers, islice(numbers, 1, None)))
 
 

@@ -71,10 +71,7 @@ def choose(rows: Rows, options: Roles, dataset: str) -> Chosen:
 
 
 def proposed_changes(rows: Rows, qids: Sequence[str]) -> list[str]:
-    """Return a change of each quasi-identifier that has many dates, ages or years.
-
-    Dates become years, and numbers intervals of 5. Others stay as they are.
-    """
+    """Return a change of each quasi-identifier that has many dates, ages or years."""
     changes = []
     for row in rows:
         kind = family(row["type"])

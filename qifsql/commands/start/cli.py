@@ -113,7 +113,7 @@ class Bars:
 
 
 def _make_questions(bars: Bars, *, yes: bool) -> Any:
-    """Return the questions, with --yes their answers; None if there is nobody to ask."""
+    """Return the questions of the terminal, answered by ``yes``; None if there is nobody to ask."""
     from qifsql.commands.describe import view
     from qifsql.commands.start.start import Questions
     from qifsql.presentation import terminal

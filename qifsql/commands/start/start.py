@@ -2,7 +2,7 @@
 
 import os
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
@@ -214,10 +214,7 @@ def _confirm(
     settings: Settings | None,
     tell: Tell,
 ) -> Chosen:
-    """Return the roles to take; ask again while they do not fit.
-
-    InputError if the suggested ones do not fit.
-    """
+    """Return the roles to take; ask again while those that were answered do not fit."""
     while True:
         qids, secrets = questions.roles(described, suggested.qids, suggested.secrets)
         chosen = replace(suggested, qids=qids, secrets=secrets)
@@ -247,20 +244,14 @@ def _announce(
         tell(line)
     columns = {row["column"]: row for row in described.rows()}
     swept = sweep.affordable(columns, chosen.qids, chosen.secrets, alone=chosen.alone)
-    seconds = _attack_seconds(columns, chosen.secrets, chosen.household) + REPORT
+    # The attack answers re-identification and each secret.
+    per_question = PER_QUESTION + (AT_HOME if chosen.household else 0)
+    records = max((row["records"] or 0 for row in columns.values()), default=0)
+    seconds = (1 + len(chosen.secrets)) * (per_question + records * PER_RECORD) + REPORT
     threads = (settings.threads if settings else None) or os.cpu_count() or 1
     seconds += sweep.expected_seconds(columns, *swept, threads=threads, alone=chosen.alone)
     tell(f"the run takes about {words.duration(seconds)}")
     return swept
-
-
-def _attack_seconds(
-    columns: Mapping[str, Mapping[str, Any]], secrets: Names, household: str | None
-) -> float:
-    """Return the expected seconds of the attack, for re-identification and each secret."""
-    per_question = PER_QUESTION + (AT_HOME if household else 0)
-    records = max((row["records"] or 0 for row in columns.values()), default=0)
-    return (1 + len(secrets)) * (per_question + records * PER_RECORD)
 
 
 def _make_folder(folder: Path) -> None:

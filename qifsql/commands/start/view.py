@@ -50,10 +50,7 @@ def _risk_sentence(row: Mapping[str, Any], identifying: Sequence[Mapping[str, An
 
 
 def _identifying_columns(tables: Tables) -> list[Mapping[str, Any]]:
-    """Return the described columns of names and numbers that tell people apart by themselves.
-
-    The numbers of the study leave these columns out.
-    """
+    """Return the described columns of names and numbers that tell people apart by themselves."""
     columns = tables["roles"].to_dicts() if "roles" in tables else []
     identifying = [c for c in columns if c["suggested_role"] in IDENTIFYING]
     return [column for column in identifying if column["singled_out"]]

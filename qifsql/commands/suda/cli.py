@@ -23,12 +23,7 @@ EXAMPLES = {
 
 
 def suda(
-    data: Data,
-    options: SudaOptions,
-    charts: Charts,
-    output: Output,
-    settings: Settings,
-    tell: Tell,
+    data: Data, options: SudaOptions, charts: Charts, output: Output, settings: Settings, tell: Tell
 ) -> Answer:
     """Find special uniques: minimal sample uniques (MSU), SUDA and DIS-SUDA scores.
 

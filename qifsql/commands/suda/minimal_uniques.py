@@ -3,8 +3,7 @@
 import math
 import shutil
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
@@ -20,6 +19,7 @@ from qifsql.commands.suda.unique_families import MOST_SUBSETS, UniqueFamilies, e
 from qifsql.commands.suda.unique_walk import Chunk, Walker, coded_name
 from qifsql.counting import suppressed
 from qifsql.counting.scales import make_dictionary, own_name, own_table
+from qifsql.counting.stream_session import opened_streams
 from qifsql.counting.subset_families import members
 from qifsql.engine.connections import Stream
 from qifsql.engine.progress import Meter, silent
@@ -101,7 +101,6 @@ class MinimalUniques:
     stars: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        """Prepare the tables and the progress."""
         self.where = self.microdata.dataset.name
         self.meter = Meter("finding minimal sample uniques", self.engine.settings.progress)
         self.tables = Tables(self.engine, "coding records", self.where)
@@ -131,7 +130,8 @@ class MinimalUniques:
         self._make_coded()
         for name, columns in EMPTY.items():
             self.tables.make(name, without_rows(columns))
-        with self._opened(streams) as walkers:
+        with opened_streams(self.engine, streams, self.where) as opened:
+            walkers = [Walker(stream, self.packing, self.size_limit) for stream in opened]
             # The walk fills ``candidates``: pairs of a record and a subset that singles it out.
             # The comparison keeps those that contain no other subset of the same record.
             self._work(walkers, 1, "walking", self._chunks())
@@ -230,10 +230,7 @@ class MinimalUniques:
         return totals
 
     def named_sets(self, names: Sequence[str]) -> pl.DataFrame:
-        """Return a row per set with minimal sample uniques: ``qids``, ``size`` and ``msus``.
-
-        ``names`` are the quasi-identifiers in the user's order.
-        """
+        """Return a row per set with minimal sample uniques: ``qids``, ``size`` and ``msus``."""
         counts = pl.DataFrame(self.rows("sets"), schema=SETS, orient="row")
         if self.in_families:
             sizes = range(1, self.size_limit + 1)
@@ -292,10 +289,7 @@ class MinimalUniques:
         return make_step("suda/chance_of", tables={"scores": own_name("scores")}, rows=row)
 
     def value_rows(self, i: int) -> list[tuple[Any, ...]]:
-        """Return a row per value of quasi-identifier ``i``, from 0.
-
-        It has the value, records, those with an MSU, MSUs, and the sum of their scores.
-        """
+        """Return a row per value: value, records, those with an MSU, MSUs, sum of their scores."""
         name = own_name(f"dictionary_qid_{i + 1}")
         tables = {"dictionary": name, "value_counts": own_name("value_counts")}
         numbers = {"wanted": 1 << self.packing.order.index(i)}
@@ -315,25 +309,19 @@ class MinimalUniques:
         return self.tables.answer(self._query("group_sums"))
 
     def _number_people(self) -> Step:
-        """Create the table of people and their different records; return the step that reads it.
-
-        Suppressed records are left out of the step, unless all are.
-        """
+        """Create the table of people and their different records; return the step that reads it."""
         steps = microdata_steps.steps(self.microdata)
         query = splice("suda/individuals", width=len(self.microdata.qids))
         self.tables.make("individuals", microdata_steps.plan(self.microdata, steps, query))
         rows = exp.select("*").from_(own_table("individuals"))
         if self.microdata.suppressed:
             condition = exp.not_(exp.paren(suppression.is_hidden(self.microdata)))
-            if self.tables.rows(rows.where(condition).limit(1)):
+            if self.tables.rows(rows.where(condition).limit(1)):  # not all are suppressed
                 rows = rows.where(condition)
         return Step("microdata", "One row per person and different record of hers.", rows)
 
     def _numbered(self, people: Step | None) -> Plan:
-        """Return the plan of a row per record: its number, its codes, a bit per missing value.
-
-        ``people`` is the step with a record per person, where a person has several.
-        """
+        """Return the plan of a row per record: its number, its codes, a bit per missing value."""
         packing = self.packing
         tables = {f"of_{i}": own_name(f"dictionary_qid_{i}") for i in range(1, packing.n + 1)}
         query = splice(
@@ -346,6 +334,7 @@ class MinimalUniques:
                 "missing": self.omit_missing or self.mark_missing,
             },
         )
+        # ``people``: a record per person, where a person has several.
         steps = [people or microdata_steps.everybody(self.microdata)]
         return microdata_steps.plan(self.microdata, steps, query)
 
@@ -387,10 +376,7 @@ class MinimalUniques:
         return sorted(tasks, key=lambda task: -task.cost)
 
     def _comparisons(self, last: int) -> list[Task]:
-        """Return a task for each range of record numbers, from 0 to ``last``: to compare subsets.
-
-        All are taken to cost the same.
-        """
+        """Return tasks that compare the subsets of the records up to number ``last``, by ranges."""
         ranges = max(1, math.ceil(self.tables.count("candidates") / COMPARED_SUBSETS))
         ends = [-1, *(last * i // ranges for i in range(1, ranges + 1))]  # last records
         return [
@@ -456,17 +442,6 @@ class MinimalUniques:
         for walker in walkers:
             self.history.update(dict.fromkeys(walker.history))
 
-    @contextmanager
-    def _opened(self, count: int) -> Iterator[list[Walker]]:
-        """Open ``count`` streams, each with one thread; close them at the end."""
-        with self.engine.single_threaded():
-            streams = [self.engine.stream(self.where) for _ in range(count)]
-            try:
-                yield [Walker(stream, self.packing, self.size_limit) for stream in streams]
-            finally:
-                for stream in streams:
-                    stream.close()
-
     def _count_streams(self) -> int:
         """Return how many streams memory allows; EngineError if it allows none."""
         limit = self.engine.memory
@@ -490,7 +465,6 @@ class MinimalUniques:
             )
 
     def _query(self, view: str, **tables: str) -> exp.Select:
-        """Return the query of a view of ``sql/suda.sql`` over the tables of the engine."""
         names = {name: own_name(name) for name in (*EMPTY, "numbered", "members")}
         return splice(f"suda/{view}", tables={**names, **tables})
 
@@ -511,5 +485,4 @@ EMPTY = {
 
 
 def _size(bytes_: float) -> str:
-    """Return a number of bytes as text."""
     return f"{bytes_ / 2**20:,.0f} MiB"

@@ -75,5 +75,4 @@ class Packing:
 
 
 def _bits(values: int) -> int:
-    """Return how many bits the number of a value takes."""
     return max(1, values - 1).bit_length()

@@ -189,10 +189,7 @@ def suda(
 
 
 def _find_uniques(
-    engine: LocalEngine,
-    bound: BoundAttack,
-    options: Mapping[str, Any],
-    tell: Callable[[str], None],
+    engine: LocalEngine, bound: BoundAttack, options: Mapping[str, Any], tell: Callable[[str], None]
 ) -> tuple[MinimalUniques, Totals]:
     """Find the minimal sample uniques of the records; return their tables and the totals.
 
@@ -336,7 +333,6 @@ class Summary:
         return float(Fraction(int(score), self.total)) if self.total else None
 
     def _by_set(self) -> pl.DataFrame:
-        """Return the rows of ``BY_SET``."""
         total = self.total
         names = pl.col("qids").list.join("\0")  # sorted as the lists are
         ranked = self.sets.sort("score", "size", names, descending=[True, False, False])
@@ -344,7 +340,6 @@ class Summary:
         return ranked.with_columns(contribution=pl.Series(shares, dtype=pl.Float64)).select(*BY_SET)
 
     def _by_qid(self, names: Sequence[str]) -> list[tuple[Any, ...]]:
-        """Return the rows of ``BY_QID``."""
         members = self.sets.select("msus", "score", qid="qids").explode("qid")
         sums = members.group_by("qid").agg(pl.col("msus", "score").sum())
         by_name = {qid: (msus, score) for qid, msus, score in sums.iter_rows()}
@@ -370,6 +365,7 @@ def _records_plan(
     )
     steps = [
         microdata_steps.everybody(replace(bound.microdata, by=None)),
+        # Where DIS-SUDA is undefined there are no powers, and the view leaves it out.
         uniques.chance_step({"powers": 1.0, **summary.parameters}),
     ]
     if uniques.by_person:  # this step has the person of each record

@@ -7,7 +7,7 @@ subsets shares has none in the family. What is left is compared with the smaller
 
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
 from math import comb
@@ -17,7 +17,7 @@ from sqlglot import exp
 from qifsql.adversary.spec import Microdata
 from qifsql.commands.suda.spec import MOST_QIDS
 from qifsql.counting.scales import own_name
-from qifsql.counting.stream_session import Statements, StreamSession
+from qifsql.counting.stream_session import Statements, StreamSession, opened_streams
 from qifsql.counting.subset_families import (
     SECONDS_PER_CODING,
     Family,
@@ -84,7 +84,6 @@ class UniqueFamilies:
     meter: Meter
 
     def __post_init__(self) -> None:
-        """Prepare what streams share."""
         self.n = len(self.microdata.qids)
         self.history: dict[str, None] = {}
         self._searched = 0  # subsets
@@ -161,11 +160,7 @@ class UniqueFamilies:
             self.meter.show()
 
         self.meter.begin(0, 1, "walking")
-        with ExitStack() as closed_at_end:
-            closed_at_end.enter_context(self.engine.single_threaded())
-            streams = [self.engine.stream(self.tables.where) for _ in range(self.streams)]
-            for stream in streams:
-                closed_at_end.callback(stream.close)
+        with opened_streams(self.engine, self.streams, self.tables.where) as streams:
             self.engine.together(streams, search, show_progress)
 
     def _take(self, waiting: Iterator[Family]) -> list[Family]:
@@ -213,7 +208,6 @@ class UniqueSession(PartedPeople):
 
 
 def _query(file: str, **tables: str) -> exp.Query:
-    """Return the query of a view; ``tables`` replace names of tables."""
     home = "sweep" if file in ("in_one_block", "sharing_more") else "suda"
     return splice(f"{home}/{file}", tables=tables)
 

@@ -20,10 +20,7 @@ BANDS = ((0, 0), (1, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, 100))  # pe
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
-    """Return who has minimal sample uniques, of which sizes, and which attributes cause them.
-
-    ``frame`` has a row per measure, ``tables`` are the details by name; some may be missing.
-    """
+    """Return who has minimal sample uniques, of which sizes, and which attributes cause them."""
     values = _values_by_measure(frame)
     qids = words.listed(spec["qids"])
     reading = words.known_records({"known_records": "one"}) if _of_people(values) else ""
@@ -55,7 +52,6 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
 
 
 def _values_by_measure(frame: pl.DataFrame) -> dict[str, Any]:
-    """Return the rows of a result as values by measure."""
     return dict(zip(frame["measure"], frame["value"], strict=True))
 
 
@@ -92,7 +88,6 @@ def _extent_sentence(values: Mapping[str, Any], spec: Spec) -> str:
 
 
 def _msus_in_words(values: Mapping[str, Any]) -> str:
-    """Return the number of minimal sample uniques in words."""
     singular, plural = "{n} minimal sample unique", "{n} minimal sample uniques"
     return counted(singular, plural, _count(values, "msus"))
 

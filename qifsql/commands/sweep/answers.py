@@ -79,14 +79,12 @@ def answer_tables(
 def answer_tables_by_reading(
     frame: pl.DataFrame, qids: Sequence[str], threshold: float | None
 ) -> dict[str, pl.DataFrame]:
-    """Return the answers by name; where people have several records, for each ``known_records``.
-
-    Shares of people are divided by their number, not by that of the records.
-    """
+    """Return the answers by name; where people have several records, for each ``known_records``."""
     if "known_records" not in frame.columns:
         return answer_tables(frame, qids, threshold)
     tables: dict[str, list[pl.DataFrame]] = {}
     for records in frame["known_records"].unique(maintain_order=True):
+        # Shares of people are divided by their number, not by that of the records.
         part = frame.filter(known_records=records).with_columns(records="people")
         for name, table in answer_tables(part, qids, threshold).items():
             tables.setdefault(name, []).append(table.with_columns(known_records=pl.lit(records)))

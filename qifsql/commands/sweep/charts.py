@@ -99,10 +99,7 @@ def shapley(frame: pl.DataFrame) -> Chart:
 
 
 def releases(frame: pl.DataFrame) -> Chart:
-    """Draw the contribution of each auxiliary dataset beyond the focal one, as ``shapley``.
-
-    ``frame`` has the columns of ``answers.RELEASES``.
-    """
+    """Draw the contribution of each auxiliary dataset, a row of ``answers.RELEASES``."""
     below = said(
         "Shapley values: what a release adds to the success with the focal one alone, as a mean "
         "over all orders of publishing them, in percentage points. In brackets: its share."

@@ -217,10 +217,7 @@ class ClusterPass(Pass):
     coarse: dict[int, dict[int, Sums]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Prepare the pass on Spark: large tables are in folders, small ones in the workspace.
-
-        Tables that an earlier run has stored are found again.
-        """
+        """Prepare the pass on Spark: large tables are in folders, small ones in the workspace."""
         self.spark = cast("Spark", self.engine)
         self.where = self.bound.microdata.dataset.name
         self.streams = stream_count(self.engine.here)
@@ -230,7 +227,7 @@ class ClusterPass(Pass):
         self.tables = ClusterTables(
             **vars(self.tables), engine=self.spark, folders=self.folders, where=self.where
         )
-        self.tables.read_stored()
+        self.tables.read_stored()  # by an earlier run
 
     def run(self) -> None:
         """Work on the tasks; remove the tables if an interrupted run leaves no workspace."""
@@ -283,15 +280,12 @@ class ClusterPass(Pass):
         return [float(x) for x in row]
 
     def _do_on_executors(self, task: Task) -> None:
-        """Do one task on the executors and store its results.
-
-        A ``drop`` or ``split`` writes a table, whose tasks follow; a ``drop`` settles nothing.
-        """
+        """Do one task on the executors and store its results."""
         began = time.perf_counter()
         worker = self._worker(self.workspace.stream)
         stream, seconds = worker.stream, 0.0
         table, written = "", None  # the new table, if the task makes one
-        if task.kind in ("drop", "split"):
+        if task.kind in ("drop", "split"):  # write a table, whose tasks follow
             table, rows = self.tables.drop_first_attribute(task)
             written = self.tables.write(table, rows, task.position + 1, "sweeping")
         if task.kind != "drop":  # the sums are now in the table ``found`` of the stream
@@ -311,10 +305,7 @@ class ClusterPass(Pass):
         self.progress.count_done(task, seconds, task.kind)
 
     def _settle_chunks(self, stream: Stream, task: Task) -> float:
-        """Let the executors settle the chunks of a task; return the seconds that they needed.
-
-        The sums are in the table ``found`` of the stream then.
-        """
+        """Let the executors settle the chunks of a task, into ``found``; return their seconds."""
         memory = EXECUTOR_MEMORY
         if self.spark.is_local:
             share = (self.spark.memory - FIXED_MEMORY) // max(1, self.spark.workers)
@@ -395,13 +386,10 @@ class ClusterPass(Pass):
         return chosen.repartition(PARTITIONS_PER_CHUNK * (task.greatest - task.least + 1), "chunk")
 
     def _measure_coarser(self, workers: Mapping[Stream, Worker], position: int) -> dict[int, Sums]:
-        """Return the sums of each question after merging the values of an attribute in pairs.
-
-        Executors measure those of all attributes at once; ``coarse`` keeps them by position.
-        """
+        """Return the sums of each question after merging the values of an attribute in pairs."""
         if self.tables.is_in_workspace(self.tables.first_table):
             return super()._measure_coarser(workers, position)
-        if not self.coarse:
+        if not self.coarse:  # executors measure all attributes at once
             # One task for all attributes, each merged in turn: its position is the state.
             task = self.tables.task("coarsen", self.tables.first_table, 0, span=(0, 0))
             worker = self._worker(self.workspace.stream)
@@ -440,7 +428,6 @@ def _executor_error(error: EngineError) -> EngineError:
 
 
 def _file_rows(file: Path) -> exp.Select:
-    """Return the rows of a Parquet file."""
     path = exp.Literal.string(escaped(str(file)))
     return exp.select("*").from_(
         exp.Table(this=exp.Anonymous(this="read_parquet", expressions=[path]))

@@ -107,7 +107,6 @@ class _GuardedCache:
         return [file for file in files if file.name.startswith(f"{base}.")]
 
     def _remove(self) -> None:
-        """Remove the files of the function, and their digests."""
         for file in self._files():
             for path in (file, file.with_name(file.name + DIGEST)):
                 with suppress(OSError):

@@ -71,10 +71,7 @@ class Job:
 
 
 def chunk_function(job: Job) -> Callable[[pa.Table], pa.Table]:
-    """Return the function that executors call with the unpacked rows of a chunk.
-
-    It returns rows with the columns of ``TYPES`` (see ``chunk_sums``).
-    """
+    """Return the function that executors call with the unpacked rows of a chunk."""
 
     def settle(people: pa.Table) -> pa.Table:
         try:

@@ -64,10 +64,7 @@ def check_walk(walk: str) -> None:
 
 
 def uses_kernel(walk: str, layout: Layout, memory: int) -> bool:
-    """Return whether the kernel walks a pass: as asked, or where it saves time and fits.
-
-    ``walk`` is one of ``WALKS``, ``memory`` the limit in bytes.
-    """
+    """Return whether the kernel walks a pass: as asked, or where it saves time and fits."""
     if walk == "auto":
         has_work = layout.people << layout.n >= LEAST_WORK and is_cached()
         pays = layout.people >= LEAST_PEOPLE or has_work

@@ -50,10 +50,8 @@ class Layout:
 
     @property
     def secret_bits(self) -> int:
-        """Return the number of bits of ``rest`` with the code of the secret.
-
-        The bits are all ones if nobody else in the block has the same value.
-        """
+        """Return the number of bits of ``rest`` with the code of the secret."""
+        # One code more: all ones, if nobody else in the block has the same value.
         return _bits(next(iter(self.secrets.values())) + 1) if self.valued else 0
 
     def shift(self, position: int) -> int:
@@ -185,5 +183,4 @@ def codes_fit(layouts: Sequence[Layout]) -> bool:
 
 
 def _bits(values: int) -> int:
-    """Return the number of bits that distinguish that many values."""
     return max(0, values - 1).bit_length()

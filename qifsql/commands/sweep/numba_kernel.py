@@ -81,11 +81,8 @@ def hash_key(key: Any) -> Any:
 
 @inlined
 def find_place(keys: Any, key: Any) -> Any:
-    """Return the place of a key in a hash table, or the free one where it belongs; 0 is no key.
-
-    The length of the table is a power of 2.
-    """
-    last = U(len(keys) - 1)
+    """Return the place of a key in a hash table, or the free one where it belongs; 0 is no key."""
+    last = U(len(keys) - 1)  # the length is a power of 2
     i = hash_key(key) & last
     while keys[i] != key and keys[i] != 0:
         i = (i + ONE) & last
@@ -160,10 +157,7 @@ def copy_rows(rows: Any, start: int, end: int, to: int) -> Any:
 
 @compiled
 def merge_runs(rows: Any, start: int, middle: int, end: int, to: int) -> Any:
-    """Merge the rows before ``middle`` with those after, by column 0, at ``to``; return their end.
-
-    Both are sorted by column 0.
-    """
+    """Merge two sorted runs of rows, which meet at ``middle``, at ``to``; return their end."""
     i, j = start, middle
     while i < middle and j < end:
         if rows[i, 0] < rows[j, 0]:
@@ -240,11 +234,8 @@ def copy_runs(rows: Any, start: int, end: int, to: int, field: Any, runs: Any) -
 
 @compiled
 def merge_pairs(rows: Any, runs: Any, n: int, to: int) -> Any:
-    """Merge the first of n runs with the second, and so on, at ``to``; return the number of runs.
-
-    Where each begins, and the end of the last one, is written to ``runs``.
-    """
-    pairs = 0
+    """Merge the first of n runs with the second, and so on, at ``to``; return how many runs."""
+    pairs = 0  # ``runs`` gets where each new run begins, and the end of the last one
     for run in range(0, n, 2):
         start, middle, end = runs[run], runs[run + 1], runs[min(run + 2, n)]
         runs[pairs] = to
@@ -265,10 +256,7 @@ def push_block(
 
 @inlined
 def add_up_run(rows: Any, start: int, end: int, field: Any, sums: Any) -> Any:
-    """Add up the rows from ``start`` that share the bits ``field``, in ``sums``.
-
-    Return the end of this run, and the bits in which some of its rows differ.
-    """
+    """Add up the rows from ``start`` that share the bits ``field``, in ``sums``."""
     key, differs, row = rows[start, 0], U(0), start + 1
     for lane in range(1, rows.shape[1]):
         sums[0, lane] = rows[start, lane]
@@ -277,7 +265,7 @@ def add_up_run(rows: Any, start: int, end: int, field: Any, sums: Any) -> Any:
         for lane in range(1, rows.shape[1]):
             sums[0, lane] += rows[row, lane]
         row += 1
-    return row, differs
+    return row, differs  # the end of the run, and the bits in which some of its rows differ
 
 
 @compiled
@@ -352,11 +340,12 @@ def walk(rows: Any, waiting: Any, first: Any, fields: Any, greatest: int, spare:
 def settle_subset(rows: Any, starts: Any, run: int, fields: Any, state: Any, blocks: Any,
                   places: Any, alone: Any, bits: Any, kinds: Any, times: Any, large: Any,
                   counts: Any) -> int:  # fmt: skip
-    """Settle the blocks of one subset, until room is short; return the run of rows that is next.
+    """Settle the blocks of one subset, from ``run`` on; return the next run when room is short.
 
-    No block is in two of the runs, which begin at ``starts``. ``fields``: the bits of ``rest`` that
-    the subset has. ``blocks``: a hash table of rows by these bits, empty between two runs;
-    ``places``, for scratch, has the places in it that are in use.
+    A run is the rows with one code of the first attribute, which the subset has: so no block is in
+    two runs. They begin at ``starts``. The rows of a run are added up in ``blocks``, a hash table
+    by the bits of ``rest`` that the subset has (``fields``). It is empty between two runs;
+    ``places`` is scratch for its used places.
     """
     width, last = rows.shape[1], U(len(blocks) - 1)
     while run < len(starts) - 1 and not is_short(

@@ -108,11 +108,6 @@ class Stage:
         return int(2 ** (self.attributes - 1))
 
     @property
-    def measured_pace(self) -> float | None:
-        """Return the seconds of one thread per row; None if no row is done."""
-        return (self.seconds - self.wasted) / self.rows_done if self.rows_done else None
-
-    @property
     def is_small(self) -> bool:
         """Return whether its tasks took their time for few rows."""
         seconds_of_calls = PER_WALK * self.attributes * self.tasks  # however few the rows
@@ -195,16 +190,17 @@ class Progress:
         walks = sum(stage.attributes * stage.tasks for stage in small)
         per_walk = sum(stage.seconds for stage in small) / walks if walks else PER_WALK
         for stage in self.stages.values():
-            pace = stage.measured_pace
-            if pace is None:  # the stage has not begun
+            if not stage.rows_done:  # the stage has not begun
                 pace = stage.benchmark_pace
                 if reference and reference.method == "roll up":  # its time grows with the subsets
                     pace = reference_pace * stage.subsets / reference.subsets
                 elif reference:
                     pace = reference_pace * stage.benchmark_pace / reference.benchmark_pace
                 seconds_of_tasks += per_walk * stage.attributes
-            elif not stage.is_small:  # few rows say nothing of the pace of many
-                reference, reference_pace = stage, pace
+            else:
+                pace = (stage.seconds - stage.wasted) / stage.rows_done
+                if not stage.is_small:  # few rows say nothing of the pace of many
+                    reference, reference_pace = stage, pace
             seconds += stage.remaining_rows * pace
         return seconds / self.threads + seconds_of_tasks + READING
 
@@ -319,12 +315,9 @@ def check_disk(engine: Engine, bound: BoundAttack, workspace: Path | None) -> No
 
 
 def expected_cost(progress: Progress, limit: int | None) -> str:
-    """Return the estimated time, memory and disk of a sweep, in words.
-
-    ``limit`` is the limit for memory; None on a cluster, where only the time is estimated.
-    """
+    """Return the estimated time, memory and disk of a sweep, in words."""
     threads, people = progress.threads, progress.layouts[0].people
-    if limit is None:
+    if limit is None:  # on a cluster only the time is estimated
         duration = words.duration(progress.remaining_seconds())
         return f"{duration} with {plural(threads, 'task')} at a time"
     memory = min(limit, FIXED_MEMORY + MEMORY_PER_STREAM * threads + people * MEMORY_PER_RECORD)

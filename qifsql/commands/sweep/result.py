@@ -183,10 +183,11 @@ def histograms(bins: pl.DataFrame, secrets: Sequence[str], names: pl.DataFrame) 
 def sure(
     bins: pl.DataFrame, secrets: Sequence[str], names: pl.DataFrame, threshold: float
 ) -> pl.DataFrame:
-    """Return the claims at a threshold of each subset and question; ``names`` as in ``histograms``.
+    """Return the claims of an adversary who speaks only when she is as sure as the threshold.
 
-    ``bins`` has the people of each percent (``individuals``), those guessed right (``mode``) and
-    those who are certain.
+    A row is a subset and question (``SURE``). ``bins`` has the people by percent of success
+    (``individuals``), those of them who are guessed right (``mode``) and who are certain;
+    ``names`` has the names in each subset.
     """
     people, certain = pl.col("individuals"), pl.col("certain")
     percent = (pl.col("bin") / 100).round(2)  # else 0.7000000000000001 (see ``by_percent``)

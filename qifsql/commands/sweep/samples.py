@@ -81,13 +81,10 @@ def random_parts(drawn: int) -> list[tuple[int, int]]:
 
 
 def draws_by_stratum(strata: Sequence[Stratum], share: float, total: int) -> list[int]:
-    """Return the number of blocks drawn from each of ``total`` strata; 0: all its blocks count.
-
-    ``strata`` are those with blocks. Number ``total - 1``, the largest blocks, is never drawn from.
-    """
+    """Return the number of blocks drawn from each of ``total`` strata; 0: all its blocks count."""
     draws = [0] * total
     for stratum in strata:
-        if stratum.number < total - 1:
+        if stratum.number < total - 1:  # the last one has the largest blocks
             draws[stratum.number] = stratum.draw_count(share)
     return draws
 
@@ -98,8 +95,9 @@ def estimate(
     """Return one row per subset and question, scaled to all people, and the errors of success.
 
     ``subsets`` has the sums over blocks by the random ``part`` of a sample (0: of no sample),
-    ``parts`` has these parts with their strata. The errors have the columns of ``NO_ERRORS``, and
-    no row where all was counted. In both, ``seen`` are the people of measured blocks.
+    ``parts`` has these parts with their strata: blocks of similar size, some of which were drawn.
+    The errors have the columns of ``NO_ERRORS``, and no row where all was counted. ``seen`` are the
+    people of the blocks that were measured.
     """
     ordered = subsets.sort(*KEYS, "part")
     strata = _sums_by_stratum(ordered.join(parts, on="part", maintain_order="left"))
@@ -181,7 +179,6 @@ def _variance(name: str) -> pl.Expr:
 
 
 def _error(name: str) -> pl.Expr:
-    """Return the largest error of a sum of all people, at 95 % confidence."""
     return STUDENT_T * pl.col(f"variance_{name}").sqrt() + pl.col("unseen")
 
 

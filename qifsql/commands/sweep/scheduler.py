@@ -24,6 +24,7 @@ from qifsql.commands.sweep.tables import ALL_CODES, SAMPLE, Tables, coded_plan, 
 from qifsql.commands.sweep.walk import Choices, settle_chunk, settle_one_block, settle_subset
 from qifsql.commands.sweep.worker import Chunk, Sums, Worker
 from qifsql.commands.sweep.workspace import Workspace
+from qifsql.counting.stream_session import opened_streams
 from qifsql.engine.connections import Stream
 from qifsql.engine.protocol import LocalEngine
 from qifsql.errors import Interrupted
@@ -153,10 +154,7 @@ class Pass:
         )
 
     def run(self) -> None:
-        """Code the people, unless that is done, and work on the tasks.
-
-        A heavy task is done by all threads together, when all others are done.
-        """
+        """Code the people, unless that is done, and work on the tasks."""
         if not self.workspace.is_coded(self.number):
             if self.number and self.out_of_time():  # the first pass is always begun
                 return
@@ -169,7 +167,7 @@ class Pass:
             heavy = [task for task in pending if is_heavy(task)]
             if light:
                 self._work_on(light)
-            if heavy:
+            if heavy:  # one by all threads together, when all others are done
                 self._do_with_all_threads(heavy[0])
             pending = self.workspace.pending_tasks(self.number)
         self.report_progress()
@@ -195,15 +193,12 @@ class Pass:
 
         Those of the workspace would be prepared anew whenever another pass has used them.
         """
-        with self.engine.here.single_threaded():
-            streams = [self.engine.here.stream() for _ in range(self.streams)]
+        with opened_streams(self.engine.here, self.streams) as streams:
+            self.workers = {stream: self._worker(stream) for stream in streams}
             try:
-                self.workers = {stream: self._worker(stream) for stream in streams}
                 yield
             finally:
                 self.workers = {}
-                for stream in streams:
-                    stream.close()
 
     @contextmanager
     def open_workers(self) -> Iterator[dict[Stream, Worker]]:
@@ -223,10 +218,7 @@ class Pass:
         self.engine.here.together([self.workspace.stream], work, self.report_progress)
 
     def _code_people(self) -> None:
-        """Write the first coded table of the pass, of all attributes, and store its tasks.
-
-        An interruption leaves a table without tasks, which the next run writes again.
-        """
+        """Write the first coded table of the pass, of all attributes, and store its tasks."""
         table = self.tables.first_table
         stream = self.workspace.stream
         stream.rows(dropping(qualify(table)))  # left by an interrupted process
@@ -242,10 +234,7 @@ class Pass:
         return coded_plan(self.bound.microdata, self.layout)
 
     def expected_rows(self) -> list[float]:
-        """Estimate the distinct people by coded table.
-
-        Table p, from 1, lacks the first p attributes; table 0, the first, has all and is counted.
-        """
+        """Estimate the distinct people by coded table: number p lacks the first p attributes."""
         masks = [self.layout.later(position) for position in range(self.layout.n - 1)]
         query = splice(
             "sweep/expected_rows",
@@ -260,10 +249,7 @@ class Pass:
         self.engine.settings.progress("sweeping", self.progress.share, self.progress.describe())
 
     def measure_subsets(self, subsets: Iterable[int]) -> dict[tuple[int, int], Sums]:
-        """Settle subsets (bits by position); return their sums by subset and question.
-
-        Subsets that the time was too short for are missing.
-        """
+        """Settle subsets (bits) while there is time; return their sums by subset and question."""
         stream = self.workspace.stream
         with stream.transaction():
             tasks = self.workspace.add_tasks(stream, self.tables.subset_tasks(subsets))
@@ -277,12 +263,9 @@ class Pass:
         return set(self.layout.secrets) | ({0} if self.layout.owners else set())
 
     def coarser_sums(self, workers: Mapping[Stream, Worker], question: int, position: int) -> Sums:
-        """Return sums after merging the values of the attribute at ``position`` in pairs.
-
-        They are over the blocks by all attributes. The workspace stores those of all questions.
-        """
+        """Return sums after merging the values of the attribute at ``position`` in pairs."""
         fact = f"coarser {self.number} {position}"
-        by_question = self.workspace.fact(fact)
+        by_question = self.workspace.fact(fact)  # all questions are measured together
         if by_question is None:
             measured = self._measure_coarser(workers, position)
             self.workspace.store_fact(fact, measured)
@@ -290,7 +273,10 @@ class Pass:
         return Sums(*by_question[str(question)])  # the keys of a stored fact are texts
 
     def _measure_coarser(self, workers: Mapping[Stream, Worker], position: int) -> dict[int, Sums]:
-        """Return sums by question, with the values of the attribute at ``position`` in pairs."""
+        """Return sums by question, with the values of the attribute at ``position`` in pairs.
+
+        They are over the blocks by all attributes, counted in the first table by all streams.
+        """
         all_attributes = self.layout.all_attributes
         state = self.layout.state(subset=all_attributes)
         table = self.tables.first_table
@@ -338,16 +324,14 @@ class Pass:
         return {(state >> n, question): Sums(*sums) for state, question, *sums in rows}
 
     def _do_tasks(self, workers: Mapping[Stream, Worker], queue: TaskQueue, stream: Stream) -> None:
-        """Work as one stream: do task after task, and add the tasks that follow, until the end.
-
-        Heavy ones are not added: ``run`` finds them in the workspace, and does them afterwards.
-        """
+        """Work as one stream: do task after task, and add the tasks that follow, until the end."""
         worker = workers[stream]
         while True:
             with queue.next_batch(stream) as batch:
                 if not batch:
                     self.history |= dict.fromkeys(worker.history)
                     return
+                # ``run`` finds the heavy ones in the workspace, and does them afterwards.
                 queue.add(t for t in self._do_batch(worker, batch) if not is_heavy(t))
 
     def _do_batch(self, worker: Worker, tasks: Sequence[Task]) -> Sequence[Task]:

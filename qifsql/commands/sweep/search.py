@@ -57,10 +57,7 @@ class KnownSubsets:
                 self._with[risky][i] = members | new
 
     def conclude(self, subset: int) -> bool | None:
-        """Return whether the subset is risky, if that follows from known subsets; else None.
-
-        It is if a part of it is risky; it is not if it is part of a safe one.
-        """
+        """Return whether the subset is risky, if that follows from known subsets; else None."""
         # Bits of the known risky subsets that are no part of it, and of the safe ones around it.
         risky_outside, safe_around = 0, self._all[False]
         for i, (risky, safe) in enumerate(zip(self._with[True], self._with[False], strict=True)):
@@ -69,8 +66,8 @@ class KnownSubsets:
             else:  # known subsets with it are no part of the subset
                 risky_outside |= risky
         if risky_outside != self._all[True]:
-            return True
-        return False if safe_around else None
+            return True  # a part of it is risky
+        return False if safe_around else None  # it is part of a safe one
 
 
 def find_borders(n: int, ask: Ask) -> Borders:
@@ -127,7 +124,6 @@ def _extend_candidates(candidates: Iterable[int], missing: int) -> set[int]:
 
 
 def _by_size(subsets: Iterable[int]) -> tuple[int, ...]:
-    """Return subsets, the smaller first."""
     return tuple(sorted(subsets, key=lambda s: (s.bit_count(), s)))
 
 
@@ -184,10 +180,7 @@ class BorderSearch:
         return pl.DataFrame(rows, schema=BORDERS)
 
     def _make_ask(self, question: int, measure: str, threshold: float) -> Ask:
-        """Return a function that tells which of some subsets reach the threshold, for a question.
-
-        It measures the success of a subset only if its verdict does not follow from others.
-        """
+        """Return a function that tells which of some subsets reach a threshold, for a question."""
         known_subsets = KnownSubsets(self.passes[0].layout.n)
 
         def judge(subset: int) -> bool:
@@ -196,6 +189,7 @@ class BorderSearch:
             return risky
 
         def ask(subsets: Collection[int]) -> dict[int, bool]:
+            # Only subsets whose verdict does not follow from others are measured.
             verdicts = {s: known_subsets.conclude(s) for s in subsets}
             self._measure(s for s, risky in verdicts.items() if risky is None)
             return {s: judge(s) if risky is None else risky for s, risky in verdicts.items()}

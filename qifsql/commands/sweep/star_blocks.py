@@ -85,9 +85,10 @@ class StarBlocks:
         return corrected.with_columns(columns).select(subsets.columns)
 
     def correct_histograms(self, bins: pl.DataFrame) -> pl.DataFrame:
-        """Return the individuals by percent (``bin``), where a star block has everyone's chance.
+        """Return the individuals by percent of success (``bin``), with the star blocks corrected.
 
-        The people of the star block move from the percent of the block to that of the prior.
+        A record that is * in the whole subset may be anybody's, so that its success is that before
+        the release: the people of a star block move to the percent of the prior.
         """
         if bins.is_empty():
             return bins

@@ -103,10 +103,13 @@ class Strategy:
 
     def begin(self, tables: Tables, worker: Worker) -> None:
         """Store the first tasks of a pass."""
-        if self.listed:
-            tables.begin_with_subsets(worker, self.listed)
-        else:
-            tables.begin(worker)
+        if not self.listed:
+            tables.add_table(worker, tables.first_table, position=0, state=0)
+            return
+        # A task for each subset; bit i of a listed one is the i-th quasi-identifier.
+        order = tables.layout.order
+        subsets = [sum(1 << p for p, i in enumerate(order) if s >> i & 1) for s in self.listed]
+        tables.workspace.add_tasks(worker.stream, tables.subset_tasks(subsets))
 
     def settle(self, tables: Tables, worker: Worker, table: CodedTable) -> list[Task]:
         """Return the tasks that settle the subsets with the first attribute of a coded table."""
@@ -319,10 +322,7 @@ def _profiles(engine: Engine, bound: BoundAttack, *, prior: bool) -> dict[int, P
 def _rows_of_records(
     engine: Engine, bound: BoundAttack, prior: Mapping[int, Profile], number: int
 ) -> list[dict[str, Any]]:
-    """Return the rows of one subset, one for each question; ``prior`` has a profile for each.
-
-    ``number`` is that of the subset.
-    """
+    """Return the rows of one subset, one for each question; ``prior`` has a profile for each."""
     if bound.microdata.suppressed:  # ``Counts`` leaves suppressed records out of the blocks
         counts = Counts(engine, bound)
         counted = counts.profiles(compiler.questions(bound), prior=False)
@@ -385,7 +385,4 @@ def _row(
 
 def _question_columns(microdata: Microdata, j: int) -> dict[str, Any]:
     """Return the columns that say what a row is about: the ``j``-th secret, or 0."""
-    return {
-        "model": "CAS" if j else "CRS",
-        "secret": microdata.secrets[j - 1].name if j else None,
-    }
+    return {"model": "CAS" if j else "CRS", "secret": microdata.secrets[j - 1].name if j else None}

@@ -89,10 +89,7 @@ def sweep(
 
 
 def _attack(source: Source, options: Mapping[str, Any]) -> Attack:
-    """Return the attack by all quasi-identifiers: CRS, and CAS if the ``options`` have a secret.
-
-    Raises InputError for options that do not fit: people with several records, or one dataset.
-    """
+    """Return the attack by all quasi-identifiers: CRS, and CAS if the ``options`` have a secret."""
     adversary = {n: v for n, v in options.items() if n in Options.__annotations__}
     model = "crs,cas" if options.get("secret") else "crs"
     person = options.get("person")
@@ -157,7 +154,6 @@ def run(attack: Attack, spec: SweepSpec, settings: Settings | None = None) -> Sw
 
 
 def _about_secrets(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows that are about a secret."""
     return rows.filter(pl.col("secret").is_not_null())
 
 

@@ -223,16 +223,24 @@ class SweepRun:
         return self.starred and is_possible and self.strategy.share is None
 
     def _sweep_all(self, layouts: Sequence[Layout], prior: Mapping[int, Success]) -> Measured:
-        """Measure all subsets together."""
+        """Measure all subsets together; tell before what that is expected to cost."""
         progress = self._resumed_progress(layouts)
-        self._announce(layouts, progress)
+        need = plan.expected_cost(progress, None if self.on_spark else self.engine.memory)
+        self.spec.tell(
+            f"{plural(layouts[0].people, 'record')}, {plural(self.strategy.subsets, 'subset')} of "
+            f"{plural(len(self.names), 'quasi-identifier')}: about {need}"
+        )
+        names = [self.names[i] for i in layouts[0].order]
+        if self.spec.explain:
+            for line in progress.plan_lines(names):
+                self.spec.tell(line)
         self._run_passes(layouts, progress)
         collected = self._collect()
         if self.finished and collected.subsets["subset"].n_unique() != self.strategy.subsets:
             raise self.workspace.damage_error("some subset is missing")
         frame, details, errors = self._result_tables(collected, layouts[0].people, prior)
         if self.strategy.staged:
-            details["plan"] = progress.plan_table([self.names[i] for i in layouts[0].order])
+            details["plan"] = progress.plan_table(names)
         measured = self._derive_answers(frame, details, errors)
         if self.finished:
             for data_pass in self.passes:
@@ -240,10 +248,7 @@ class SweepRun:
         return measured
 
     def _search_borders(self, layouts: Sequence[Layout], prior: Mapping[int, Success]) -> Measured:
-        """Return the borders of the threshold, and the subsets that the search measured.
-
-        The workspace keeps the coded tables, because another threshold may need more subsets.
-        """
+        """Return the borders of the threshold, and the subsets that the search measured."""
         self.spec.tell(
             f"{plural(layouts[0].people, 'record')}, "
             f"{plural(len(self.names), 'quasi-identifier')}: how many of the "
@@ -260,7 +265,7 @@ class SweepRun:
                 raise self._out_of_time_error("the search is not complete") from None
         frame, more, _ = self._result_tables(self._collect(), layouts[0].people, prior)
         frame, details = self._rename_models(frame, details | more)
-        if not self.spec.keep:
+        if not self.spec.keep:  # else another threshold may need more subsets
             for data_pass in self.passes:
                 data_pass.drop_tables()
         return Measured(frame=frame, details=details)
@@ -492,19 +497,7 @@ class SweepRun:
             loaded = self.engine.load(microdata.dataset)
             self.bound = self.bound.on(replace(microdata, dataset=loaded))
 
-    def _announce(self, layouts: Sequence[Layout], progress: Progress) -> None:
-        """Tell the user how large the sweep is, and what it is expected to cost."""
-        need = plan.expected_cost(progress, None if self.on_spark else self.engine.memory)
-        self.spec.tell(
-            f"{plural(layouts[0].people, 'record')}, {plural(self.strategy.subsets, 'subset')} of "
-            f"{plural(len(self.names), 'quasi-identifier')}: about {need}"
-        )
-        if self.spec.explain:
-            for line in progress.plan_lines([self.names[i] for i in layouts[0].order]):
-                self.spec.tell(line)
-
     def _out_of_time(self) -> bool:
-        """Return whether the time budget is used up."""
         budget = self.spec.time_budget
         return budget is not None and time.monotonic() - self.began > budget
 

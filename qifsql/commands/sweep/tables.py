@@ -104,21 +104,8 @@ class Tables:
         not_stored = 0  # its number until ``add_tasks`` gives it one
         return Task(not_stored, self.number, kind, source, position, state, *span, rows)
 
-    def begin(self, worker: Worker) -> None:
-        """Begin the pass with the tasks of the table of all attributes."""
-        self.add_table(worker, self.first_table, 0, 0)
-
-    def begin_with_subsets(self, worker: Worker, subsets: Iterable[int]) -> None:
-        """Begin the pass with one task for each subset: bit i is the i-th quasi-identifier."""
-        order = self.layout.order
-        by_position = [sum(1 << p for p, i in enumerate(order) if s >> i & 1) for s in subsets]
-        self.workspace.add_tasks(worker.stream, self.subset_tasks(by_position))
-
     def subset_tasks(self, subsets: Iterable[int]) -> list[Task]:
-        """Return a task for each subset (bits by position) on the smallest table that has it.
-
-        Subsets without the first attribute of their table come last: they are settled in SQL.
-        """
+        """Return a task for each subset (bits by position) on the smallest table that has it."""
         rows = self.workspace.stream.rows(  # of everybody, whose state is 0
             "SELECT source FROM kept.tasks WHERE pass = ? AND kind = 'drop' AND state = 0 "
             "ORDER BY position",
@@ -128,6 +115,7 @@ class Tables:
         tables = [self.first_table, *(f"{source}{DROPPED}" for (source,) in rows)]
         last = len(tables) - 1
         tasks = []
+        # Those without the first attribute of their table come last: SQL settles them.
         for subset in sorted(subsets, key=lambda s: first_attribute(s) > last):
             position = min(first_attribute(subset), last)
             state = self.layout.state(subset=subset)
@@ -144,24 +132,18 @@ class Tables:
         return self._chunks[chunk.table]
 
     def _ranges(self, worker: Worker, table: str, size: int, giant: int) -> list[CodeRange]:
-        """Return ranges of the first attribute in a table, of about ``size`` rows each.
-
-        A value with more than ``giant`` rows has a range of its own.
-        """
+        """Return ranges of codes with about ``size`` rows; a code with over ``giant`` is alone."""
         worker.set(chunk=(size, "BIGINT"), giant=(giant, "BIGINT"))  # read by the view
         rows = worker.stream.rows(worker.statements.select("chunks", coded=table))
         return [CodeRange(*row) for row in rows]
 
     def stored_ranges(self, *, pairs: bool) -> list[tuple[int, int]]:
-        """Return the first and last code of each range in the tasks of the first table.
-
-        With ``pairs``, the values 2 i and 2 i + 1 of the first attribute are never in two ranges.
-        """
+        """Return the first and last code of each range in the tasks of the first table."""
         ranges = self.workspace.stream.rows(
             "SELECT DISTINCT least, greatest FROM kept.tasks WHERE source = ? AND kind <> 'drop'",
             [self.first_table],
         )
-        if pairs:  # begin at an even code, end at an odd one
+        if pairs:  # begin at an even code, end at an odd one: 2 i and 2 i + 1 are together
             ranges = [(a + a % 2, b + (b + 1) % 2) for a, b in ranges]
         return sorted(ranges)
 
@@ -304,10 +286,7 @@ def unpacked_plan(microdata: Microdata, layout: Layout) -> Plan:
 
 
 def packed_table(layout: Layout, position: int, table: str) -> exp.Select:
-    """Return the query that packs the rows of ``table``, unpacked as in ``unpacked_plan``.
-
-    Its first attribute is at ``position``.
-    """
+    """Return the query that packs the rows of ``table``, unpacked as in ``unpacked_plan``."""
     shape = _shape(layout) | {"position": position}
     return splice("sweep/packed_people", tables={"unpacked": table}, shape=shape)
 
@@ -319,7 +298,11 @@ def _dictionaries(layout: Layout) -> dict[str, str]:
 
 
 def _shape(layout: Layout) -> dict[str, Shape]:
-    """Return what varies in the views of people (``sql/sweep/tables.sql``)."""
+    """Return what the templates of coded tables need to know of a pass (``sql/sweep/tables.sql``).
+
+    ``words`` has a list for each column of packed counters: of each counter its number, the secret
+    and the code that it counts, and the unit of the word that stands for one person.
+    """
     words: list[list[Shape]] = [[] for _ in range(layout.words)]
     for number, (j, code) in enumerate(layout.counters, 1):
         word, below = layout.place(number)

@@ -42,10 +42,7 @@ def parts(frame: pl.DataFrame, tables: Tables, _spec: Spec, *, explain: bool = F
 
 
 def _among_reported(frame: pl.DataFrame, question: Row) -> list[Part]:
-    """Return a sentence on the people with a reported secret, for the subset that leaks most.
-
-    ``question`` is a row of the question. Nothing is said if everybody reports the secret.
-    """
+    """Return a sentence on the people with a reported secret, for the subset that leaks most."""
     if question.get("posterior_probabilistic_reported") is None:
         return []
     names = [n for n in ("secret", "known_records") if n in frame.columns]
@@ -53,7 +50,7 @@ def _among_reported(frame: pl.DataFrame, question: Row) -> list[Part]:
     order = ["posterior_probabilistic_reported", "n_qids"]
     worst = frame.filter(same).sort(order, descending=[True, False], maintain_order=True)
     row = worst.row(0, named=True)
-    if row["reported"] == words.individuals(row):
+    if row["reported"] == words.individuals(row):  # everybody reports it
         return []
     text = said("Knowing {qids}:", qids=words.listed(row["qids"]))
     return [Paragraph(f"{text} {words.among_reported(row)}")]

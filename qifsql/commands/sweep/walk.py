@@ -44,10 +44,7 @@ PER_SUBSET = 1.5e-3  # seconds that the statements of a roll-up take per subset 
 
 
 def settle_chunk(worker: Worker, chunk: Chunk, choice: "Choice") -> tuple[str, float]:
-    """Settle all subsets that take the chunk's first attribute, in the cheaper way.
-
-    Return the name of that way, and the seconds spent on an abandoned walk.
-    """
+    """Settle all subsets that take the chunk's first attribute, in the cheaper way."""
     wasted = 0.0
     worker.prepare()  # once for all chunks: it is no part of their times
     if choice.should_walk():
@@ -67,7 +64,7 @@ def settle_chunk(worker: Worker, chunk: Chunk, choice: "Choice") -> tuple[str, f
     began = time.thread_time()
     roll_up(worker, chunk)
     choice.learn(chunk.rows, time.thread_time() - began, walked=False)
-    return "roll up", wasted
+    return "roll up", wasted  # the way, and the seconds spent on an abandoned walk
 
 
 def walk(worker: Worker, chunk: Chunk, going_well: Callable[[], bool]) -> bool:
@@ -149,13 +146,10 @@ def _settle_two(worker: Worker, position: int) -> None:
 
 
 def roll_up(worker: Worker, chunk: Chunk) -> None:
-    """Settle all subsets that take the chunk's first attribute, each from a larger subset.
-
-    ``rolled_0`` has the blocks by all attributes.
-    """
+    """Settle all subsets that take the chunk's first attribute, each from a larger subset."""
     later = worker.layout.all_attributes & ~((2 << chunk.position) - 1)
     worker.limit_to(chunk)
-    rows = worker.make_table("rolled_0", "chosen_rows", coded=chunk.table)
+    rows = worker.make_table("rolled_0", "chosen_rows", coded=chunk.table)  # all attributes
     _settle_rolled(worker, chunk, later, table=0)
     _drop_each(worker, chunk, later, start=chunk.position + 1, table=0, rows=rows)
 
@@ -211,10 +205,7 @@ def settle_one_block(worker: Worker, chunk: Chunk) -> None:
 
 
 def _settle_rolled(worker: Worker, chunk: Chunk, later: int, *, table: int) -> None:
-    """Settle the subset of the chunk's first attribute and ``later`` ones (bits).
-
-    Its blocks are those of the table ``rolled_<table>``, of a larger subset, merged.
-    """
+    """Settle the subset of a chunk's first attribute and ``later`` ones, from a rolled table."""
     layout = worker.layout
     # Attributes that were taken before this table was split off, then those of the chunk.
     subset = chunk.state >> layout.n | 1 << chunk.position | later

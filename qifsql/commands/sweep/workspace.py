@@ -222,10 +222,7 @@ class Workspace:
         return numbered
 
     def store_found(self, stream: Stream, number_of_pass: int, part: int = 0) -> None:
-        """Store the rows of the stream's table ``found``, in its transaction.
-
-        ``part`` is the number of a random part of a sample; 0: no sample.
-        """
+        """Store the table ``found`` of a stream, in its transaction; ``part`` 0 is of no sample."""
         keys = {"pass": number_of_pass, "part": part}
         columns = [exp.alias_(typed_number(v, "INTEGER"), name) for name, v in keys.items()]
         stream.rows("INSERT INTO kept.found SELECT ?, ?, * FROM found", list(keys.values()))
@@ -245,10 +242,7 @@ class Workspace:
     def mark_done(
         self, stream: Stream, numbers: Sequence[int], method: str, seconds: float
     ) -> None:
-        """Record that tasks are done, in the transaction that stores their results.
-
-        ``seconds`` are those of each.
-        """
+        """Record that tasks are done, in the transaction that stores their results."""
         stream.rows(ADD_DONE, [numbers, method, seconds])
         self.enter_in_ledger(stream, "done", partial(_rows_with, "done", {"task": list(numbers)}))
 
@@ -339,15 +333,12 @@ def _check_is_workspace(engine: LocalEngine, path: Path) -> None:
 
 @contextmanager
 def lock_workspace(path: Path | None) -> Iterator[None]:
-    """Refuse a workspace that another thread of this program uses.
-
-    The lock of the file stops other programs, but not this one.
-    """
+    """Refuse a workspace that another thread of this program uses."""
     if path is None:
         yield
         return
     real = path.resolve()
-    with _LOCK:
+    with _LOCK:  # the lock of the file stops only other programs
         if real in _OPEN:
             raise DatasetError(
                 f"{path} is the workspace of a running sweep; wait for it, or name another "
@@ -362,17 +353,14 @@ def lock_workspace(path: Path | None) -> Iterator[None]:
 
 
 def _rows_with(table: str, values: Mapping[str, Any]) -> exp.Select:
-    """Return the query of the rows of a table whose columns have ``values``.
-
-    A column must equal a value, be in a list, or be in a range: a tuple of its first and last.
-    """
+    """Return the query of the rows of a table whose columns have ``values``."""
     query = exp.select("*").from_(f"{STORE}.main.{table}")
     for name, value in values.items():
         column = exp.column(name)
-        if isinstance(value, tuple):
+        if isinstance(value, tuple):  # a range
             first, last = map(exp.convert, value)
             query = query.where(column.between(first, last))
-        elif isinstance(value, list):
+        elif isinstance(value, list):  # any of these
             query = query.where(column.isin(*value))
         else:
             query = query.where(exp.EQ(this=column, expression=exp.convert(value)))

@@ -209,10 +209,7 @@ class _BestLinks(NamedTuple):
 
 
 def _best_links(chain: Chain, i: int) -> list[_BestLinks]:
-    """Return the best links from release ``i`` to the next by probability and ties, sorted.
-
-    Each is compared with the truth: the keys of the records (``mine``, ``theirs``).
-    """
+    """Return the best links from release ``i`` to the next, compared with the keys, sorted."""
     for name, j in (("mine", i), ("theirs", i + 1)):
         names = {"people": f"people_{j}", "kinds": f"kinds_{j}"}
         placed = Step("own", load("keyless/placed").doc, chain.query("placed", **names))

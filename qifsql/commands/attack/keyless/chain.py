@@ -65,10 +65,7 @@ class Chain:
             self.tables.make(f"totals_{earlier}_{later}", Plan(steps, self.query("totals")))
 
     def _store_records(self, release: Release) -> int:
-        """Create the tables ``given_i`` and ``sights_i`` of a release; count its records.
-
-        ``sights_i`` numbers the different observations: the values of the quasi-identifiers.
-        """
+        """Create ``given_i``, the records, and ``sights_i``, their observations; count records."""
         i = release.number
         plan = Plan((), release.step.query, tuple(openings(release.dataset)))
         self.tables.make(f"given_{i}", plan)
@@ -83,8 +80,11 @@ class Chain:
     def _number_kinds(self) -> None:
         """Assign numbers to the tuples of exactly matching values, then to the kinds of records.
 
-        Of release i, ``people_i`` has a row per record, ``kinds_i`` a row per kind with its number,
-        and ``spots_i`` a row per group of candidates that are alike.
+        Records that agree in all columns of the link rules are of one kind. Of release i,
+        ``people_i`` has a row per record, ``kinds_i`` a row per kind with its number and shares of
+        its values, and ``spots_i`` a row per kind and observation: candidates that are alike. Of
+        the focal release, ``crowd`` counts the records by observation and kind, ``secret_crowd_j``
+        also by secret j.
         """
         numbers = range(1, self.last + 1)
         queries = [exp.select("exact").from_(exp.table_(f"given_{i}")) for i in numbers]
@@ -195,10 +195,11 @@ class Chain:
     def _likely_pairs(
         self, earlier: int, later: int, sources: str = "", theirs: str = "spots"
     ) -> exp.Select:
-        """Return pairs of kinds with equal exact columns, and the likelihood by the rules.
+        """Return the query of pairs of kinds that agree in the columns that match exactly.
 
-        A row has a kind of ``sources`` (by default, any) and a spot or kind (``theirs``) of the
-        later release, ``other``. The likelihood is a product over the columns that may change.
+        A row has a kind of ``sources`` (by default, any) of the earlier release, a spot or kind
+        (``theirs``) of the later one, ``other``, and the likelihood of this change by the rules: a
+        product over the columns that may change.
         """
         earlier_kinds: exp.Expr = exp.to_table(f"kinds_{earlier}").as_("mine")
         if sources:

@@ -72,13 +72,13 @@ def match(chain: Chain) -> tuple[str, ...]:
 
 
 def _exchange_messages(chain: Chain, earlier: int, later: int) -> int:
-    """Store the weights of links (belief propagation); return how many records have not settled.
+    """Compute the weights of links by belief propagation; return how many records did not settle.
 
-    Refuses more than ``MOST_PAIRS`` pairs of kinds, which would take too long.
-
-    In rounds, records claim their candidates, which answer by offers. Tables at the end, here of
-    the releases 1 and 2: ``offers_1_2`` with the weights of pairs, ``leavers_1_2`` with those of
-    being in no later release.
+    In each round, records claim their candidates, and candidates answer by offers. Records whose
+    probabilities no longer change have settled: their last offers are kept (``settled``). At the
+    end there are two tables, here of the releases 1 and 2: ``offers_1_2`` with the weights of
+    pairs, ``leavers_1_2`` with those of being in no later release. Refuses more than ``MOST_PAIRS``
+    pairs of kinds, which would take too long.
     """
     counted = exp.select("CAST(coalesce(sum(spots), 0) AS BIGINT)")
     counted = counted.from_(exp.table_(f"totals_{earlier}_{later}"))
@@ -101,7 +101,7 @@ def _exchange_messages(chain: Chain, earlier: int, later: int) -> int:
         query = query.where("exact IN (SELECT exact FROM restless)")
         ((n,),) = chain.tables.answer(query, "matching")
         before, unsettled = unsettled, int(n)
-        if unsettled != before:
+        if unsettled != before:  # more records have settled
             settled.append(f"settled_{number}")
             chain.tables.make(settled[-1], chain.query("settled_offers"), what)
         chain.tables.drop("offers")
@@ -137,7 +137,11 @@ def _keep_last_offers(
 def _keep_first_offers(
     chain: Chain, earlier: int, later: int, flows: Step, tables: dict[str, str]
 ) -> None:
-    """Store the competing records, and the offers before the first message."""
+    """Create the tables of belief propagation between two releases, before the first round.
+
+    ``claimants`` are the kinds of records that have candidates, ``rivalry`` tells how many compete
+    for them, ``offers`` has the odds of each pair.
+    """
     odds = (chain.compared(earlier, later), flows, chain.step("odds"))
     for name in ("claimants", "rivalry"):
         chain.tables.make(name, Plan(odds, chain.query(name, **tables)), "matching")

@@ -126,10 +126,7 @@ def _reported_columns(
 
 
 def _success_of_counts(records: int, most_frequent: int, values: int) -> Success:
-    """Return the success without quasi-identifiers: of guessing the most frequent value.
-
-    ``most_frequent`` of the ``records`` have it; ``values`` is the number of different values.
-    """
+    """Return the success without quasi-identifiers: of guessing the most frequent value."""
     share = Fraction(int(most_frequent), int(records))
     certain = int(records) if values == 1 else 0
     return Success(Fraction(values == 1), share, float(share), certain)
@@ -149,7 +146,11 @@ def _target_words(
 def _success_row(
     m: Model, releases: Sequence[Release], outcome: Outcome, owner: Outcome, prior: Success
 ) -> dict[str, Any]:
-    """Return the columns of success; ``owner`` is the outcome of re-identification (secret 0)."""
+    """Return the columns of success; ``owner`` is the outcome of re-identification (secret 0).
+
+    Of one target, ``matches`` counts the people who may be she; if the secret is certain, it is
+    certain for all of them.
+    """
     qids = tagged_names(releases)
     after = outcome.success
     if m.individual:

@@ -43,22 +43,17 @@ def parts(frame: pl.DataFrame, tables: Tables) -> list[Part]:
             parts.append(Paragraph(words.among_reported(linked)))
     linked = next(row for row in rows if row["knowledge"] == "linked")
     parts += [Heading(said("Links")), Paragraph(_links_sentence(linked))]
-    if tables["links"].height > 1:
-        parts.append(_step_table(tables["links"]))
+    if tables["links"].height > 1:  # a row for each step between releases: how good its links are
+        heads = [said("step"), said("records"), said("with candidates")]
+        table = Table.of([*heads, said("right by the model"), said("right")], right=range(5))
+        for step, records, linkable, chance, right in tables["links"].iter_rows():
+            share = "" if right is None else words.percent(right)
+            numbers = (words.count(records), words.count(linkable), words.percent(chance))
+            table.add_row(str(step), *numbers, share)
+        parts.append(table)
     if "calibration" in tables:
         parts += _calibration(tables["calibration"])
     return parts
-
-
-def _step_table(steps: pl.DataFrame) -> Table:
-    """Return a table with a row for each step between releases: how good its links are."""
-    heads = [said("step"), said("records"), said("with candidates")]
-    table = Table.of([*heads, said("right by the model"), said("right")], right=range(5))
-    for step, records, linkable, chance, right in steps.iter_rows():
-        share = "" if right is None else words.percent(right)
-        numbers = (words.count(records), words.count(linkable), words.percent(chance))
-        table.add_row(str(step), *numbers, share)
-    return table
 
 
 def _question(row: Row) -> tuple[bool, str]:

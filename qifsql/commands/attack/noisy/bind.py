@@ -66,15 +66,12 @@ def bind(
 
 
 def _numbers(name: str, qids: Sequence[Attribute]) -> list[int]:
-    """Return the numbers of the quasi-identifiers of a name; without a tag, of every dataset.
-
-    A tag is the number of a dataset, as in ``2:age``.
-    """
+    """Return the numbers of the quasi-identifiers of a name; without a tag, of every dataset."""
     for with_case in (str, str.casefold):  # as written, or else in any case
         numbers = [i for i, q in enumerate(qids, 1) if with_case(q.name) == with_case(name)]
         if len(numbers) == 1:
             return numbers
-    tagged = [i for i, q in enumerate(qids, 1) if q.name.partition(":")[2] == name]
+    tagged = [i for i, q in enumerate(qids, 1) if q.name.partition(":")[2] == name]  # 2:age
     if tagged:
         return tagged
     hint = did_you_mean(name, (q.name for q in qids))
@@ -137,7 +134,7 @@ def relative_error(noisy: Sequence[NoisyQid], people: int) -> Fraction:
 
 
 def _exact_scale(qid: NoisyQid, whole_scales: dict[int, int | None]) -> int | None:
-    """Return the scale that makes a law's weights whole (see ``with_scales``); None: round them."""
+    """Return the scale that makes the weights of a law whole (see ``with_scales``), if any."""
     law = qid.law
     scale = whole_scales.get(qid.number)
     if law.kind == "within":
@@ -145,7 +142,7 @@ def _exact_scale(qid: NoisyQid, whole_scales: dict[int, int | None]) -> int | No
     elif law.kind == "missing":
         scale = law.number.denominator
     if scale is not None and scale.bit_length() > MOST_BITS_OF_LAW:
-        if law.kind == "right":
+        if law.kind == "right":  # its weights are rounded
             return None
         raise InputError(
             f"the law of {quoted(qid.attribute.name)} has too many digits; write at most 18"

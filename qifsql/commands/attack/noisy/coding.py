@@ -198,7 +198,6 @@ class Coded:
 
 
 def _sums() -> exp.Select:
-    """Return the query of the weight of all combinations, and of how many records they have."""
     return exp.select("sum(weight)::HUGEINT", "sum(people)::HUGEINT")
 
 

@@ -27,6 +27,7 @@ class Draws:
         """Make the table ``drawn_people``: people, and what is known of each by the noisy laws."""
         self.coded = coded
         ((_weight, _combinations, pairs_per_draw),) = coded.tables.rows(coded.query("sizes"))
+        # Each drawn person is compared with all people who may be meant.
         affordable = int(MOST_PAIRS / float(pairs_per_draw))
         number = draws or max(FEWEST_DRAWS, min(USUAL_DRAWS, affordable))
         numbers = {"seed": seed, "draws": number}
@@ -41,7 +42,11 @@ class Draws:
         coded.tables.drop("drawn", *(f"drawn_{qid.number}" for qid in coded.noisy))
 
     def measure(self, secret: int = 0) -> Outcome:
-        """Return the estimated success at a secret, or at re-identification (0)."""
+        """Return the success at a secret (0: re-identification), estimated from drawn people.
+
+        Of each drawn person, what is known of the mistaken values is drawn, too. All people who may
+        be meant are then weighed, which gives the chance that the best guess is right.
+        """
         coded, tables = self.coded, self.coded.tables
         if secret:
             coded.make_states(secret)

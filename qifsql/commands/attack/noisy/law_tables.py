@@ -81,7 +81,13 @@ def make(coded: Coded, lines: Mapping[int, tuple[Dataset, Step]]) -> None:
     for qid in columns:
         _make_law(coded, qid, lines)
     if rounded := [q for q in columns if q.rounded]:
-        coded.notes.append(_note_on_rounding(coded, rounded))
+        bits = min(q.scale for q in rounded).bit_length() - 1
+        names = ", ".join(quoted(q.attribute.name) for q in rounded)
+        text = f"the probabilities of what is known of {names} are rounded to parts of 2^-{bits}"
+        error = float(relative_error(coded.noisy, coded.people))
+        if error > SLIGHT_ERROR:
+            text += f"; those of a mistaken value are at most {100 * error:.2g} % off"
+        coded.notes.append(text)
 
 
 def _make_law(coded: Coded, qid: NoisyQid, lines: Mapping[int, tuple[Dataset, Step]]) -> None:
@@ -158,17 +164,6 @@ def _shifted_values(coded: Coded, qid: NoisyQid) -> exp.Select:
     return with_table(query, "shifts", errors)
 
 
-def _note_on_rounding(coded: Coded, rounded: Sequence[NoisyQid]) -> str:
-    """Return a note on the laws whose probabilities are rounded."""
-    bits = min(q.scale for q in rounded).bit_length() - 1
-    names = ", ".join(quoted(q.attribute.name) for q in rounded)
-    text = f"the probabilities of what is known of {names} are rounded to parts of 2^-{bits}"
-    error = float(relative_error(coded.noisy, coded.people))
-    if error > SLIGHT_ERROR:
-        text += f"; those of a mistaken value are at most {100 * error:.2g} % off"
-    return text
-
-
 def _plan_listed(coded: Coded, qid: NoisyQid, dataset: Dataset, step: Step) -> Plan:
     """Return the plan of a law from a table, whose lines are ``step``; refuse wrong lines."""
     ((lines, unfit, wrong, twice, values, unsound),) = coded.tables.rows(
@@ -194,14 +189,24 @@ def _plan_labelled(coded: Coded, qid: NoisyQid, *steps: Step) -> Plan:
 
 
 def _plan_restored(coded: Coded, qid: NoisyQid, dataset: Dataset, step: Step) -> Plan:
-    """Return the plan of a law from the lines of a matrix: what a released value stands for."""
+    """Return the plan of a law from the lines of a matrix: what a released value stands for.
+
+    By Bayes' rule, the chance of a true value is in proportion to its share of all records (told by
+    the matrix, or estimated) times the probability that it is released as that value.
+    """
     transition_files.check(coded.tables.engine, step, dataset, qid.attribute)
     origins = Step("origins", ORIGINS, coded.query_values(qid, "origins"))
     has_shares = _tells_shares(coded, dataset.name, step)
     columns = exp.select("origin", "code", "probability", "share")
     pairs = Plan((step, origins), columns.from_("origins").limit(MOST_PAIRS + 1))
     shares = _true_shares(coded, qid, dataset.name, pairs, has_shares=has_shares)
-    _check_that_some_fit(coded, qid, dataset.name, step)
+    fitting_plan = Plan((step,), coded.query_values(qid, "fitting_releases"))
+    ((released, fitting),) = coded.tables.rows(fitting_plan)
+    if released and not fitting:  # all released values would stand for themselves
+        raise InputError(
+            f"{dataset.name} leads to no value that {quoted(qid.attribute.name)} has; name the "
+            "matrix by which the release was drawn"
+        )
     numbers = exp.Anonymous(this="range", expressions=[number(1), number(len(shares) + 1)])
     values = exp.Array(expressions=[double(share) for share in shares])
     lists = {"origin": numbers, "share": values}  # true values, by their numbers from 1
@@ -210,17 +215,6 @@ def _plan_restored(coded: Coded, qid: NoisyQid, dataset: Dataset, step: Step) ->
     )
     query = with_table(coded.query_values(qid, "restored"), "shares", true_shares)
     return _plan_labelled(coded, qid, step, origins, Step("listed", RESTORED, query))
-
-
-def _check_that_some_fit(coded: Coded, qid: NoisyQid, file: str, step: Step) -> None:
-    """Refuse a matrix that leads to no released value: all would stand for themselves."""
-    plan = Plan((step,), coded.query_values(qid, "fitting_releases"))
-    ((released, fitting),) = coded.tables.rows(plan)
-    if released and not fitting:
-        raise InputError(
-            f"{file} leads to no value that {quoted(qid.attribute.name)} has; name the matrix "
-            "by which the release was drawn"
-        )
 
 
 def _tells_shares(coded: Coded, file: str, step: Step) -> bool:

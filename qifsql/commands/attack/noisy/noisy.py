@@ -140,7 +140,8 @@ def _rows_of_both(
     knows = "; ".join(law.plain() for law in request.laws)
     rows: list[dict[str, Any]] = []
     for row, j in zip(exact.to_dicts(), secrets, strict=True):
-        noisy = _noisy_row(row, coded.prior(j, priors[j]), outcomes[j], people=outcomes[0])
+        before = coded.prior(j, priors[j])
+        noisy = _noisy_row(row, before, outcomes[j], reidentified=outcomes[0])
         if "reported" in exact.columns:  # some people miss a secret
             noisy |= _reported_columns(coded, row, noisy, j, outcomes[j])
             is_counted = None not in (row["certain_missing"], noisy["certain_missing"])
@@ -259,16 +260,13 @@ def _outcomes(
 
 
 def _noisy_row(
-    row: Mapping[str, Any], prior: Success, outcome: Outcome, *, people: Outcome
+    row: Mapping[str, Any], prior: Success, outcome: Outcome, *, reidentified: Outcome
 ) -> dict[str, Any]:
-    """Return the row of the adversary with noisy knowledge from that of the exact one.
-
-    ``people`` is the outcome of re-identification.
-    """
+    """Return the row of the adversary with noisy knowledge from that of the exact one."""
     return {
         **row,
         "blocks": outcome.blocks,
-        "singled_out": people.success.certain,
+        "singled_out": reidentified.success.certain,
         **bayes.row(prior, outcome.success),
         **({"worst_case": None} if outcome.draws else {}),  # draws may miss it
         "low": outcome.low,

@@ -117,12 +117,9 @@ def loss_sentences(exact: Row, noisy: Row) -> str:
 
 
 def numbered_adversaries(frame: pl.DataFrame) -> tuple[pl.DataFrame, dict[int, str]]:
-    """Return the rows numbered by adversary in the column ``datasets``, and the names of these.
-
-    Where a matrix is known, rows of mere beliefs are left out, with their prior.
-    """
+    """Return the rows numbered by adversary in the column ``datasets``, and the names of these."""
     number = pl.when(pl.col("knows") == EXACT).then(1).otherwise(2)
     names = {1: said("after, known exactly"), 2: said("after, with errors and gaps")}
-    if any(has_matrix(knows) for knows in frame["knows"]):
+    if any(has_matrix(knows) for knows in frame["knows"]):  # mere beliefs are left out
         names = {2: said("after, laws known")}
     return without_beliefs(frame).with_columns(number.alias("datasets")), names

@@ -95,10 +95,7 @@ def compared_columns(raws: Sequence[Raw], original: Compared) -> list[Analysed]:
 def further_columns(
     names: Sequence[str], columns: Sequence[Analysed], catalog: Catalog, title: str
 ) -> list[Analysed]:
-    """Return the columns of the original with these names that are not among ``columns``.
-
-    Raises ColumnError if there is no such column, or if it is nested.
-    """
+    """Return the columns of the original with these names that are not among ``columns``."""
     compared = {column.raw.name for column in columns}
     named: list[Column] = [catalog.schema[name] for name in names if name not in compared]
     attributes = [Attribute(c.name, expression_of(c), c.type) for c in dict.fromkeys(named)]
@@ -134,10 +131,7 @@ def cells_in_release(
 
 
 def _generalised(raw: Raw, release: Compared, attribute: Attribute) -> Generalised:
-    """Return how the cells of a column that is no quasi-identifier are read: text as it stands.
-
-    CSV has all cells as text, also truth values, numbers and dates.
-    """
+    """Return how the cells of a column that is no quasi-identifier are read: text as it stands."""
     dataset = release.attack.microdata.dataset
     return Generalised(
         raw,
@@ -146,7 +140,7 @@ def _generalised(raw: Raw, release: Compared, attribute: Attribute) -> Generalis
         raw.name,
         attribute.type,
         plain=raw.domain.kind == "text",
-        typed=not (isinstance(dataset, Dataset) and dataset.format == "csv"),
+        typed=not (isinstance(dataset, Dataset) and dataset.format == "csv"),  # all is text
         decimal=dataset.decimal if isinstance(dataset, Dataset) else None,
         order=dataset.date_order if isinstance(dataset, Dataset) else None,
     )
@@ -196,7 +190,11 @@ def read_release(
             continue
         names = _names(cells[column.number].column, file)
         if not column.is_qid:
-            _make_spans(tables, cells[column.number].column, names)
+            tables.make("held", _different_cells(column.number, "cell", "records"))
+            held = exp.select("cell").from_("held")
+            make_spans(tables, cells[column.number].column, held, may_be_lost=True)
+            tables.make(names["told"], splice("compare/told", tables=names))
+            tables.drop("held")
         if not _read_cells(tables, file, column, names):
             too_wide.add(column.number)
     _combine_cells(tables, file)
@@ -225,10 +223,7 @@ def _names(column: Generalised, file: ReadFile) -> dict[str, str]:
 
 
 def _group_records(tables: Tables, file: Compared, attributes: Mapping[int, Attribute]) -> None:
-    """Create the table ``alike``: a row per combination of cells ``cell_j``, with its records.
-
-    ``attributes`` are the columns of the file to combine, by number j; they may be none.
-    """
+    """Create the table ``alike``: a row per combination of cells ``cell_j``, with its records."""
     cells = [
         exp.alias_(a.expression.copy() if nested(a.type) else normal(a), f"cell_{j}")
         for j, a in attributes.items()
@@ -245,14 +240,6 @@ def _different_cells(j: int, cell: str, records: str) -> exp.Select:
     total = exp.cast(exp.func("sum", exp.column("records")), "BIGINT")
     query = exp.select(exp.column(f"cell_{j}").as_(cell), total.as_(records))
     return query.from_("alike").group_by("1")
-
-
-def _make_spans(tables: Tables, column: Generalised, names: Mapping[str, str]) -> None:
-    """Create the spans of the values of a column that is no quasi-identifier."""
-    tables.make("held", _different_cells(column.raw.number, "cell", "records"))
-    make_spans(tables, column, exp.select("cell").from_("held"), may_be_lost=True)
-    tables.make(names["told"], splice("compare/told", tables=names))
-    tables.drop("held")
 
 
 def _read_cells(tables: Tables, file: ReadFile, column: Analysed, names: dict[str, str]) -> bool:

@@ -142,7 +142,14 @@ class Models:
         of squares of their outcomes. Of a linear model, these are whole numbers of a unit.
         """
         for column in model.predictors.values():
-            self._check_categories(file, column)
+            if not column.is_number:
+                step = _predictor(file, column)
+                different = exp.select("count(DISTINCT x)").from_(exp.table_(step.name))
+                ((categories,),) = self.tables.rows(Plan((step,), different))
+                if categories > MOST_CATEGORIES:
+                    raise UnfittedError(
+                        f"{quoted(column.raw.name)} has more than {MOST_CATEGORIES} values"
+                    )
         predictors = sorted(model.predictors)
         query = splice(
             "compare/modelled",
@@ -162,16 +169,6 @@ class Models:
             grid = exp.select("zero", "unit").from_(exp.table_(f"grid_{model.outcome.number}"))
             ((zero, unit),) = self.tables.rows(grid)
         return [_group(row, Fraction(zero), Fraction(unit)) for row in rows]
-
-    def _check_categories(self, file: ReadFile, column: Analysed) -> None:
-        """Refuse a predictor with more than ``MOST_CATEGORIES`` categories."""
-        if column.is_number:
-            return
-        step = _predictor(file, column)
-        different = exp.select("count(DISTINCT x)").from_(exp.table_(step.name))
-        ((categories,),) = self.tables.rows(Plan((step,), different))
-        if categories > MOST_CATEGORIES:
-            raise UnfittedError(f"{quoted(column.raw.name)} has more than {MOST_CATEGORIES} values")
 
     def _compare(
         self, release: ReadFile, model: Model, before: Fit, after: Fit
@@ -214,11 +211,9 @@ class Models:
     def _texts(
         self, release: ReadFile, j: int, codes: Iterable[int | None]
     ) -> list[tuple[int, str]]:
-        """Return categories of predictor j with their texts.
-
-        A code above 0 is a value of the original, one below 0 a cell of the release.
-        """
+        """Return categories of predictor j with their texts."""
         texts: list[tuple[int, str]] = []
+        # A code above 0 is a value of the original, one below 0 a cell of the release.
         for file, sign in ((self.original, 1), (release, -1)):
             ids = [code * sign for code in codes if code is not None and code * sign > 0]
             if ids:

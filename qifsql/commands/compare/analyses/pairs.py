@@ -68,7 +68,6 @@ class Pairs:
     """The pairs of columns of the original, which each release is compared with."""
 
     def __init__(self, tables: Tables, columns: Sequence[Analysed], original: ReadFile) -> None:
-        """Keep the columns and the original, whose tables exist."""
         self.tables = tables
         self.columns = columns
         self.original = original
@@ -228,10 +227,7 @@ class Pairs:
         return parts
 
     def _total_variation(self, parts: int) -> float:
-        """Return the total variation between the pairs of values of the original and the release.
-
-        The tables of pairs and ``spread`` exist, in ``parts`` of a record (``_spread``).
-        """
+        """Return the total variation between the pairs of values of both files, by ``spread``."""
         sizes = exp.select("coalesce(sum(records), 0)::BIGINT")
         ((before,),) = self.tables.rows(sizes.from_("original_pairs"))
         ((after,),) = self.tables.rows(sizes.from_("pairs"))

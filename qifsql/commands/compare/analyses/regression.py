@@ -242,11 +242,8 @@ def _scales(design: Any) -> Any:
 
 
 def _check_outcome(kind: str, model: Any) -> None:
-    """Refuse an outcome whose numbers are too large, or differ too little, for floating point.
-
-    The outcome of a logistic model is 0 or 1.
-    """
-    if kind == LOGISTIC:
+    """Refuse an outcome whose numbers are too large, or differ too little, for floating point."""
+    if kind == LOGISTIC:  # it is 0 or 1
         return
     size, spread = abs(model.endog).max(), model.endog.max() - model.endog.min()
     if size > LARGEST:

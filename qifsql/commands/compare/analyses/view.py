@@ -46,17 +46,13 @@ def _pairs_of_columns(pairs: pl.DataFrame) -> list[Part]:
             )
         parts += [Heading(escaping.cell(release), 2), table]
         reasons = rows.drop_nulls("reason").select("first", "second", "reason")
-        parts += [Paragraph(_reason(*row)) for row in reasons.iter_rows()]
+        for first, second, reason in reasons.iter_rows():
+            parts.append(Paragraph(f"{escaping.cell(first)}, {escaping.cell(second)}: {reason}"))
     return [*parts, Paragraph(said(PAIRS))]
 
 
 def _number(x: float | None) -> str:
     return "-" if x is None else words.fixed(x, 4)
-
-
-def _reason(first: str, second: str, reason: str) -> str:
-    """Return the line that says why numbers of a pair of columns are missing."""
-    return f"{escaping.cell(first)}, {escaping.cell(second)}: {reason}"
 
 
 def _models(coefficients: pl.DataFrame) -> list[Part]:

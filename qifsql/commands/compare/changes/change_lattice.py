@@ -203,7 +203,8 @@ class States:
     def _penalty(self, j: int, state: int | None) -> Fraction:
         """Return the certainty penalty of quasi-identifier j in a state, in [0, 1]; None: dropped.
 
-        A merged value costs the share of all values, or of their span, that it covers.
+        It is the mean over records of the share of all values, or of the length of the scale, that
+        the record's merged value covers. It is computed once.
         """
         if state is None:
             return Fraction(1)

@@ -69,10 +69,7 @@ class Work:
         return [*self.remarks, *([suppressed.note(records, maximum=differ)] if records else [])]
 
     def _measure(self, states: States, variant: Variant) -> tuple[list[Risk], list[Plan]]:
-        """Return the risks of a changed release and the plans that ran.
-
-        Its number of suppressed records is added to ``suppressed``.
-        """
+        """Return the risks of a changed release and the plans; note its suppressed records."""
         attack = states.variant(variant)
         self.suppressed[attack.microdata.suppressed] = None
         return risks.measure(self.tables.engine, attack)

@@ -40,10 +40,7 @@ class Search:
     risks: dict[Node, list[Risk]] = field(default_factory=dict)
 
     def find(self) -> Node | None:
-        """Return the node of the smallest change that keeps all bounds; None without one.
-
-        Raises InputError if there are too many changes.
-        """
+        """Return the node of the smallest change that keeps all bounds; None without one."""
         total = math.prod(height + 1 for height in self.heights)
         if total > MOST:
             raise InputError(
@@ -63,10 +60,7 @@ class Search:
         return None
 
     def _find_of_size(self, changeable: Sequence[int], size: int) -> Node | None:
-        """Return the smallest change of ``size`` quasi-identifiers that keeps the bounds; or None.
-
-        ``changeable`` are the places of those that have steps.
-        """
+        """Return the smallest change of ``size`` quasi-identifiers that keeps the bounds."""
         candidates: dict[int, list[Node]] = {}  # by the sum of their steps
         for chosen in filter(self._can_keep, combinations(changeable, size)):
             ranges = (range(self._lowest_step(chosen, i), self.heights[i] + 1) for i in chosen)
@@ -79,12 +73,10 @@ class Search:
         return None
 
     def _can_keep(self, chosen: Sequence[int]) -> bool:
-        """Return whether changing only these quasi-identifiers can keep the bounds.
-
-        If their last steps do not keep them, no other steps do.
-        """
+        """Return whether changing only these quasi-identifiers can keep the bounds."""
         if not (self.monotone and all(self.nested[i] for i in chosen)):
             return True
+        # If their last steps do not keep them, no other steps do.
         return self._keeps(self._node(chosen, [self.heights[i] for i in chosen]))
 
     def _lowest_step(self, chosen: Sequence[int], which: int) -> int:

@@ -116,10 +116,7 @@ def what_if(source: Tabular, options: CompareOptions, *, settings: Settings | No
 
 
 def _read_adversary(options: CompareOptions) -> tuple[dict[str, Any], policies.Policy | None]:
-    """Return the options of the adversary, and the policy that has them, if one is named.
-
-    LineError for an option of the policy's adversary that a search does not have.
-    """
+    """Return the options of the adversary, and the policy that has them, if one is named."""
     adversary: dict[str, Any] = {name: value for name, value in options.items() if name in TAKEN}
     if options["policy"] is None:
         return adversary, None
