@@ -59,7 +59,7 @@ def rows(counts: Counts, secret: int, prior: Profile, after: Profile) -> Rows:
     else:  # some people miss the secret, so the prior varies, too
         change = certain.over(n).less(counts.certain_before().over(n), least=Fraction(0))
         ratio = right.over(n).per(guesses.over(n), least=Fraction(1))
-    bounds: dict[str, tuple[Bound, Number]] = {  # with the value if missing is a value
+    bounds: dict[str, tuple[Bound, Number]] = {  # with the number if missing is a value
         "blocks": (counts.block_count(), after.blocks),
         "singled_out": (counts.singled_out(), after.singled_out),
         **({"individuals_certain": (certain, Fraction(then.deterministic) * n)} if secret else {}),

@@ -140,14 +140,17 @@ def _capacity(counts: Counts, secret: int, after: Profile) -> dict[str, Any]:
 
 
 def _pointwise(counts: Counts, secret: int, after: Profile) -> dict[str, Any]:
-    """Return the spread over people of the pointwise maximal leakage; None if undefined here."""
+    """Return the spread over people of the pointwise maximal leakage; None if undefined here.
+
+    It is the logarithm of a ratio: the largest share of a value in the block over that in all.
+    """
     names = MEASURES["pointwise"]
     if _is_undefined(counts, secret):
         return dict.fromkeys(names)
     everybody = after.individuals
-    if secret:  # a row per kind of block, with the people of the value whose share rises most in it
+    if secret:  # a row per kind of block, about the value whose share rises most in it
         rows = counts.frame("pointwise", [(secret, 0)])
-        rows = rows.select("size", "people", "everybody", "blocks")  # everybody: in all blocks
+        rows = rows.select("size", "people", "everybody", "blocks")  # with it: here, in all blocks
         ratios = [
             (Fraction(people * everybody, size * with_value), size * blocks)
             for size, people, with_value, blocks in rows.rows()

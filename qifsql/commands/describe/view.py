@@ -159,13 +159,14 @@ def proposal(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[str]]:
 
 
 def _proposed_secrets(secrets: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the secrets to begin with: those of high or medium confidence, of different kinds.
+    """Return the secrets to begin with: those of high or medium confidence, of different subjects.
 
-    If they are fewer than ``DOUBTFUL_SECRETS``, they are joined by some of low confidence that may
-    be sensitive. If there are none of either, the first of low confidence are taken.
+    If they are fewer than ``DOUBTFUL_SECRETS``, some of low confidence that may be sensitive are
+    added. If there are none of either, the first of low confidence are taken.
     """
     reported = [row for row in secrets if _is_reported(row, of=100)]
     clear = _by_turns([row for row in reported if row["confidence"] != "low"])[:MOST_SECRETS]
+    # Of low confidence: those that enough records have.
     low = [
         row
         for row in reported

@@ -183,7 +183,7 @@ class Progress:
         layout = self.layouts[0]
         reference: Stage | None = None
         reference_pace = 0.0
-        seconds = PER_ANSWER * layout.people * layout.n  # that threads share
+        seconds = PER_ANSWER * layout.people * layout.n  # that threads share: of answers, then rows
         seconds_of_tasks = PER_COARSER * sum(x.n for x in self.layouts)  # that they hardly share
         # Stages of few rows tell how long a task takes, whatever its rows.
         small = [stage for stage in self.stages.values() if stage.is_small]

@@ -154,11 +154,11 @@ def _keep_messages(
 ) -> None:
     """Create the table of the messages of half a round, of claims or of offers: a row per link.
 
-    A message is the odds of a link against all other links of the sender, from what the sender
-    heard in the last half round: the view ``sums`` adds that up, and ``view`` divides by it.
-    ``what`` are the words of the progress bar.
+    A message is the odds of a link against all other links of the sender. The view ``sums`` adds up
+    what each sender heard in the last half round, ``heard`` all but one link, and ``view`` divides;
+    ``wholes`` makes whole numbers. ``what`` are the words of the progress bar.
     """
-    steps = (
+    steps = (  # each view reads those before it
         Step("sums", load(f"keyless/{sums}").doc, chain.query(sums, **tables)),
         chain.step("heard"),
         Step("messages", load(f"keyless/{view}").doc, chain.query(view)),

@@ -70,7 +70,7 @@ def result_rows(
 ) -> list[dict[str, Any]]:
     """Return a row per question and knowledge: the focal release alone, and all linked."""
     chain = outcomes.chain
-    # Knowledge, number of releases, outcome of each crowd.
+    # Knowledge, number of releases, outcome of each crowd: 0 is re-identification, then secrets.
     results: list[tuple[str, int, list[Outcome]]] = []
     if chain.releases[0].qids:
         results.append(("focal alone", 1, outcomes.alone()))

@@ -120,9 +120,10 @@ class Coded:
     def make_states(self, j: int) -> None:
         """Create the table ``state_0``: a row per combination and value of secret ``j``.
 
-        ``secret`` is the number of the value, ``mass`` the weight of its people, ``ways`` 1. Of a
-        secret that was randomised, the values are all true ones that are possible. Of
-        re-identification (0) a row is a combination.
+        ``secret`` is the number of the value, ``mass`` the weight of its people, ``ways`` how many
+        combinations of known values the row stands for: 1, as nothing is replaced yet. A secret
+        that was randomised has all possible true values. Of re-identification (0) a row is a
+        combination.
         """
         if not j:
             self.tables.make("state_0", self.query("people", places=self.places))

@@ -132,7 +132,7 @@ class States:
         """Return SQL for the records of ``query``, each with a ``lot``: digits of a digest.
 
         A lot depends on the values of a record and the seed alone, so that a sample does not depend
-        on the order of records. Makes the table ``alike``, in which records have both as texts.
+        on the order of records. Makes the table ``alike``: the records with both, as texts.
         """
         names = [f"state_{j}_0" for j in range(1, width + 1)]
         names += [f"secret_{j}" for j, _ in enumerate(self.attack.microdata.secrets, 1)]
