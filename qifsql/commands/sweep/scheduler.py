@@ -289,13 +289,15 @@ class Pass:
 
         def work(stream: Stream) -> None:
             """Settle chunks as one of the streams; then add its sums of each question."""
-            worker, settled, at_end = workers[stream], 0, False
-            while not at_end:
+            worker, settled = workers[stream], 0
+            while True:
                 with queue.next_batch(stream) as batch:
+                    if not batch:
+                        break
                     for task in batch:
                         chunk = Chunk(qualify(task.source), 0, 0, task.least, task.greatest, 0)
                         settle_subset(worker, chunk, all_attributes, coarser=position)
-                    settled, at_end = settled + len(batch), not batch
+                    settled += len(batch)
             if settled:
                 worker.sum_up()
                 by_key = self._keyed_sums(worker.rows("sums"))

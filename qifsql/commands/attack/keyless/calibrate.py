@@ -226,7 +226,7 @@ def _best_links(chain: Chain, i: int) -> list[_BestLinks]:
 
 
 def _calibration_rows(step: int, best_links: Sequence[_BestLinks]) -> list[dict[str, object]]:
-    """Return the rows of ``CALIBRATION`` of a step: the best links, which are sorted, by percent."""
+    """Return the rows of ``CALIBRATION`` of a step: the sorted best links, by percent."""
     rows: list[dict[str, object]] = []
     for percent, links_of_bin in groupby(best_links, key=lambda b: round(100 * b.probability)):
         group = list(links_of_bin)

@@ -79,7 +79,7 @@ def _numbers(name: str, qids: Sequence[Attribute]) -> list[int]:
 
 
 def _check_type(qid: NoisyQid) -> None:
-    """Refuse a law of numbers for other values, and for absence (``there``), which is no number."""
+    """Refuse laws that do not fit the type, or a column that tells who is absent (``there``)."""
     kind = family(qid.attribute.type)
     if qid.law.kind in ("within", "sd") and (kind not in NUMBERS or qid.attribute.there):
         raise ColumnError(
