@@ -55,11 +55,11 @@ def preset(name: object, attempt: float | None, limits: Mapping[str, float]) -> 
     chance = float(values["attempt"]["value"] if attempt is None else attempt)
     success = values.get("success")
     if success is not None:
-        most = Fraction(str(chance)) * Fraction(success["value"])
-        values["maximum"] = success | {"value": float(most)}
-    own = {**limits, **({} if attempt is None else {"attempt": attempt})}
+        limit = Fraction(str(chance)) * Fraction(success["value"])
+        values["maximum"] = success | {"value": float(limit)}
+    replaced = {*limits, *(() if attempt is None else ("attempt",))}
     keys = [key for key in ("attempt", "maximum", "average") if key in values]
-    places = {key: values[key]["place"] for key in keys if key not in own}
+    places = {key: values[key]["place"] for key in keys if key not in replaced}
     bounds = {risk: values[risk]["value"] for risk in keys[1:]}
     note = values.get("note", "") if attempt is None else ""
     return Preset(name, chance, {**bounds, **limits}, places, note)

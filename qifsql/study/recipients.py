@@ -9,6 +9,7 @@ ISO/IEC 27559:2022, 7.3.
 """
 
 import datetime
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -22,6 +23,7 @@ from qifsql.errors import InputError, did_you_mean, quoted
 from qifsql.study.recipient_presets import Preset, preset
 
 RISKS = ("maximum", "average")  # of people
+MARK = "-- Of recipients"  # above the SQL that is about recipients, with their numbers
 KEYS = ("name", "preset", "knows", "holds", "attempt", "at_most", "until")
 
 
@@ -204,6 +206,22 @@ def _share(value: object, lines: Lines, *here: str | int) -> float:
         message = f"{here[-1]} is a probability from 0 to 1 without quotes, such as 0.05"
         raise lines.wrong(message, *here)
     return float(value)
+
+
+def marked(sql: str, numbers: Sequence[int]) -> str:
+    """Return statements below a comment that says of which recipients they are, by numbers."""
+    return f"{MARK} {', '.join(map(str, numbers))}:\n{sql}"
+
+
+def sql_of(number: int, sql: str) -> str:
+    """Return statements without those that are only of other recipients than that number."""
+    first, *parts = re.split(rf"^{MARK} ([0-9, ]+):\n", sql, flags=re.MULTILINE)
+    theirs = [
+        part
+        for numbers, part in zip(parts[::2], parts[1::2], strict=True)
+        if number in map(int, numbers.split(", "))
+    ]
+    return "".join([first, *theirs])
 
 
 def names(recipients: Sequence[Recipient]) -> tuple[str, ...]:

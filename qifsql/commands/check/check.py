@@ -186,10 +186,7 @@ def judge(
     schema = SCHEMA | (READING if policy.adversary.get("person") else {})
     schema |= RECIPIENT if assessments else {}
     frame = pl.DataFrame([{name: row.get(name) for name in schema} for row in rows], schema=schema)
-    # Recipients may share a sweep. What was asked of the release with a held file, which has no
-    # models of the release, is the last.
-    of_recipients = {id(r): r for assessment in assessments for r in assessment.results}.values()
-    results += sorted(of_recipients, key=lambda result: not result.spec.get("models"))
+    results += recipient_levels.results(assessments)
     columns = _coverage(policy, source, results, compared, settings)
     # The origin of each number, and what was asked for it.
     answers = [(result.origin, _request(result.spec)) for result in results]

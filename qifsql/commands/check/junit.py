@@ -44,7 +44,7 @@ def junit(result: Verdict) -> str:
         message = f"the assessment has expired for {cell(', '.join(result.expired))}"
         _add_test(suite, f"{name}.recipients", f"assessments of {dataset} hold today", message)
     if result.changed:
-        message = f"it is about other contents of {cell(', '.join(result.changed))}"
+        message = f"changed since it was written: {cell(', '.join(result.changed))}"
         _add_test(suite, f"{name}.statement", f"the statement is about {dataset}", message)
     if caveats := view.caveats(result):
         ET.SubElement(suite, "system-out").text = "\n".join(map(cell, caveats))

@@ -33,7 +33,7 @@ from qifsql.errors import InputError, quoted
 from qifsql.results.assessment import readings
 from qifsql.results.result import Result
 from qifsql.study.policy import Policy
-from qifsql.study.recipients import Recipient
+from qifsql.study.recipients import Recipient, marked
 from qifsql.study.rules import Rule
 
 WORST, AVERAGE = "worst_case", "posterior_probabilistic"  # columns of attacks
@@ -56,6 +56,7 @@ AT_MOST_OF_LAWS = (
     "recipient {name}: its maximum is an upper bound, the greatest risk if nothing known were "
     "wrong or missing; nobody has a greater risk"
 )
+OF_HELD = "recipient {name}: {note}"
 NOT_COMPOSED = (
     "recipient {name}: {file} has {secret}, too, and no key of people that the policy names; what "
     "it and the release say of it together is not in these numbers (qifsql compose measures it)"
@@ -130,6 +131,25 @@ def assess(policy: Policy, source: Source, settings: Settings | None) -> list[As
         except InputError as e:
             raise _wrong(policy, recipient, e) from e
     return assessments
+
+
+def results(assessments: Sequence[Assessment]) -> list[Result]:
+    """Return all results, each once; their SQL says of which recipients it is.
+
+    Results without a model, about the release with a file that is held, are the last.
+    """
+    numbers: dict[int, list[int]] = {}
+    by_id: dict[int, Result] = {}
+    for number, assessment in enumerate(assessments, 1):
+        for result in assessment.results:
+            by_id[id(result)] = result
+            numbers.setdefault(id(result), []).append(number)
+    marked_results = []
+    for key, result in by_id.items():
+        sql = marked(result.origin.sql.strip().removesuffix(";"), numbers[key])
+        origin = replace(result.origin, plans=(), statements=(sql,))
+        marked_results.append(replace(result, origin=origin))
+    return sorted(marked_results, key=lambda result: not result.spec.get("models"))
 
 
 def look_up(policy: Policy, source: Source, settings: Settings | None) -> None:
@@ -247,7 +267,8 @@ def _assess(
     name = quoted(recipient.name)
     if held.earlier:
         result, successes = _with_earlier_releases(policy, recipient, held, settings)
-        results = [result]
+        results = [replace(result, notes=())]
+        notes += [OF_HELD.format(name=name, note=note) for note in result.notes]
         for data, _ in held.earlier:
             notes.append(JOINED.format(name=name, file=data.name, key=quoted(held.key)))
     elif recipient.is_sure and recipient.qids:
@@ -276,7 +297,8 @@ def _assess(
         successes.append(
             Success(model=LINK, qids=qids, secret=None, maximum=maximum, average=average)
         )
-        results.append(result)
+        results.append(replace(result, notes=()))
+        notes += [OF_HELD.format(name=name, note=note) for note in result.notes]
         about = {"name": name, "file": data.name}
         common = map(quoted, filter(schema.find, secrets))
         notes += [NOT_COMPOSED.format(**about, secret=secret) for secret in common]

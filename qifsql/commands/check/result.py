@@ -122,7 +122,7 @@ class Verdict(Result):
 
     @property
     def changed(self) -> tuple[str, ...]:
-        """Return the files of the statement whose contents are others now."""
+        """Return the files of the statement whose contents are others now, and itself if edited."""
         return tuple(self.spec.get("changed") or ())
 
     @property
@@ -146,7 +146,8 @@ class Verdict(Result):
         if self.repeated:
             return f"not met: records are counted, not people ({', '.join(self.repeated)})"
         if self.changed:
-            return f"not met: the statement is about other contents of {', '.join(self.changed)}"
+            names = ", ".join(self.changed)
+            return f"not met: changed since the statement was written: {names}"
         if self.expired:
             return f"not met: the assessment has expired for {', '.join(self.expired)}"
         for_columns = "" if self.uncovered.is_empty() else " for the columns named"

@@ -81,9 +81,10 @@ class CheckOptions(Knowledge, Joining, Sets, Households, Person, Belief, total=F
         str | Path | None,
         Option(
             form=TEXT,
-            help="Not met where this statement has expired or is about other files.",
+            help="Not met where this statement has expired, or it or its files have changed.",
             text="Document of report(..., statement=True), with its manifest beside it: the policy "
-            "is not met where it has expired or is about other contents of the files.",
+            "is not met where it has expired, its text was edited, or its files have other "
+            "contents.",
             panel=DATA,
             studied=False,
         ),

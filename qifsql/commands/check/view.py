@@ -112,7 +112,7 @@ def statement_sentences(spec: Spec) -> list[str]:
     if "changed" not in spec:
         return []
     messages = {
-        "changed": "The statement is about other contents of {names}: decide and sign again.",
+        "changed": "Changed since the statement was written: {names}. Decide and sign again.",
         "expired": "The statement has expired for {names}: assess the release again.",
     }
     sentences = [
@@ -120,7 +120,8 @@ def statement_sentences(spec: Spec) -> list[str]:
         for key in messages
         if spec[key]
     ]
-    return sentences or [said("The statement is about these files, and has not expired.")]
+    message = "The statement is as it was written, is about these files, and has not expired."
+    return sentences or [said(message)]
 
 
 def recipient_sentences(recipients: pl.DataFrame | None, spec: Spec) -> list[str]:
@@ -166,8 +167,8 @@ def preset_sentences(recipient: Spec) -> list[str]:
     if not places:
         return [said("All values of the preset {name} are replaced.", name=name)]
     message = "From the preset {name} are {values}: {document}."
-    told = said(message, name=name, values=words.listed(places), document=preset["document"])
-    return [told, *preset_gaps(preset)]
+    origin = said(message, name=name, values=words.listed(places), document=preset["document"])
+    return [origin, *preset_gaps(preset)]
 
 
 def preset_gaps(preset: Mapping[str, Any]) -> list[str]:

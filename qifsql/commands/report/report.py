@@ -80,8 +80,6 @@ def report(
         check = None
         if options["statement"]:
             reader_results, check = statement.of_recipient(reader_results, options["recipient"])
-            about = {"statement": statements.covered(check)}
-            origin = replace(origin, spec={**origin.spec, **about})
         document = compose(
             reader_results,
             reader,
@@ -91,12 +89,12 @@ def report(
             stated=None if check is None else (check, path.name),
         )
         origin = replace(origin, notes=(document.withheld,) if document.withheld else ())
-        if kind == ".html":
-            write({path: html.page(document)}, origin)
-        elif kind == ".pdf":
-            write({path: paper.pdf(html.page(document, still=True), program)}, origin)
-        elif kind == ".md":
-            write({path: markdown.document(document)}, origin)
+        if kind in DOCUMENTS:
+            content = _content(document, kind, program)
+            if check is not None:
+                about = {"statement": statements.covered(check, content, kind)}
+                origin = replace(origin, spec={**origin.spec, **about})
+            write({path: content}, origin)
         else:
             safe = [s for s in reader_results if private or not s.shows_people]
             write(_tables(safe, path), origin)
@@ -104,6 +102,15 @@ def report(
             drawn = {figure.name: figure.chart for figure in document.figures}
             save_charts(drawn, Path(charts), chart_format, origin)
     return document
+
+
+def _content(document: Document, ending: str, program: str) -> str | bytes:
+    """Return a document as HTML, as Markdown, or as the PDF that a browser prints (``program``)."""
+    if ending == ".html":
+        return html.page(document)
+    if ending == ".md":
+        return markdown.document(document)
+    return paper.pdf(html.page(document, still=True), program)
 
 
 def first_page(results: Iterable[Result], *, private: bool = False) -> list[Part]:

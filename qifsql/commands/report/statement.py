@@ -24,6 +24,7 @@ from qifsql.presentation import escaping, words
 from qifsql.presentation.language import counted, said
 from qifsql.presentation.parts import Blank, Box, Heading, Light, Paragraph, Part, Section, Table
 from qifsql.results.stored import Stored
+from qifsql.study.recipients import sql_of
 
 DAY = len("2026-11-29")  # the first characters of a time
 FIGURES = (
@@ -114,7 +115,7 @@ def of_recipient(results: Sequence[Stored], name: str | None) -> tuple[list[Stor
     if len(checks) != 1:
         message = (
             "a statement is about one check of a policy with recipients ([[recipient]]), and none "
-            "is here that others may see"
+            "is here that others may see (a check with a filter, where, is not)"
         )
         if checks:
             names = ", ".join(s.name for s in checks)
@@ -149,11 +150,22 @@ def _only(check: Stored, name: str) -> Stored:
     begins = tuple(f"recipient {recipient}:" for recipient in others)
     note["notes"] = [text for text in note.get("notes", ()) if not str(text).startswith(begins)]
     spec = dict(check.spec) | {"recipient": name}
+    of_others = {file for r in spec["recipients"] if r["name"] != name for file in _files(r)}
+    of_others -= {file for r in spec["recipients"] if r["name"] == name for file in _files(r)}
+    note["inputs"] = [f for f in note["inputs"] if Path(f["path"]).name not in of_others]
+    note["sql"] = sql_of(names.index(name) + 1, str(note.get("sql", "")))
     spec["recipients"] = [r for r in spec["recipients"] if r["name"] == name]
     spec["expired"] = [late for late in spec.get("expired", ()) if late == name]
     details = {**check.details, "recipients": recipients.filter(name=name)}
     frame = check.frame.filter(pl.col("recipient").is_null() | (pl.col("recipient") == name))
     return replace(check, frame=frame, details=details, manifest=note | {"spec": spec})
+
+
+def _files(recipient: Mapping[str, Any]) -> set[str]:
+    """Return the names of the files that a recipient holds, and of the tables of laws."""
+    written = laws(recipient["laws"]) if recipient["laws"] else ()
+    files = (*recipient["holds"], *(law.table for law in written if law.table))
+    return {Path(file).name for file in files}
 
 
 def pages(

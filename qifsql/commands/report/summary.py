@@ -456,7 +456,7 @@ def policy_verdict(check: Stored) -> Light:
         message = "Your policy is not met: records are counted, not people ({columns})."
         text = said(message, columns=words.listed(list(repeated)))
     elif changed:
-        message = "Your policy is not met: the statement is about other contents of {names}."
+        message = "Your policy is not met. Changed since the statement was written: {names}."
         text = said(message, names=words.listed(list(changed)))
     elif expired:
         message = "Your policy is not met: the assessment has expired for {names}."

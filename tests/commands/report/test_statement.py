@@ -1,5 +1,6 @@
 """Statements: complete, without a cell, about one recipient if asked, and checked against files."""
 
+import hashlib
 import json
 import re
 from collections.abc import Mapping
@@ -13,13 +14,16 @@ import qifsql
 from qifsql.commands.report.statement import FIGURES
 from qifsql.errors import InputError, OutputError
 from qifsql.presentation.language import said, speaking
+from qifsql.study.recipients import sql_of
 
 pytestmark = pytest.mark.xdist_group("statement")  # they share one check
 
 MARK = "CANARY"  # is in every text of a cell
 POLICY = """
 [adversary]
+qids = ["sex", "town", "capital=town='CANARYt0'"]
 secret = ["illness"]
+key = "number"
 
 [[rule]]
 model = "crs"
@@ -29,6 +33,7 @@ at_most = 1000
 [[recipient]]
 name = "university"
 knows = { sex = 1, town = 0.5 }
+preset = "contract"
 attempt = 0.05
 at_most = { maximum = 0.05, average = 0.05 }
 until = 2999-12-31
@@ -38,6 +43,12 @@ name = "everybody else"
 knows = { town = "table=towns.csv" }
 holds = ["register.parquet"]
 at_most = { maximum = 0.01 }
+
+[[recipient]]
+name = "the press"
+preset = "public"
+knows = { capital = 1, "a|*b<" = 0.5 }
+holds = ["then.parquet", "register.parquet"]
 
 [statement]
 purpose = "Research on schools"
@@ -50,7 +61,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("secretfolder")
     rows = [(f"{MARK}{i % 2}", f"{MARK}t{i * i % 5}", f"{MARK}ill{i % 3}") for i in range(90)]
     people = pl.DataFrame(rows, schema=["sex", "town", "illness"], orient="row")
-    people.with_row_index("number").write_parquet(place / "people.parquet")
+    people = people.with_columns(pl.col("town").alias("a|*b<"))
+    numbered = people.with_row_index("number")
+    numbered.write_parquet(place / "people.parquet")
+    numbered.select("number", "sex", "a|*b<").head(70).write_parquet(place / "then.parquet")
     people.select("sex", "town").head(40).write_parquet(place / "register.parquet")
     towns = [f"{MARK}t{i}" for i in (0, 1, 4)]
     known = pl.DataFrame({"value": towns, "known as": towns, "probability": [1.0] * 3})
@@ -82,6 +96,7 @@ def test_a_statement_has_all_its_parts_and_no_cell(
         cells = [said(cell) for row in FIGURES for cell in row]
     digest = json.loads(files["statement.md.manifest.json"])["spec"]["statement"]["inputs"][0][1]
     told = ("Research on schools", "register.parquet", "towns.csv", "2999-12-31", digest)
+    told += ("then.parquet", "De-identification Guidelines for Structured Data, June 2016")
     for part in (*told, qifsql.__version__, *heads, *cells):
         assert part in text
     assert files["statement.html"].count('<td class="blank">') == 5  # no decision in the policy
@@ -95,7 +110,29 @@ def test_a_statement_about_one_recipient_does_not_name_another(
     assert run(*asked, "-o", out).code == 0
     text = out.read_text("utf-8")
     assert "For university the accepted risk is met." in text
-    assert "everybody else" not in text + (tmp_path / "statement.md.manifest.json").read_text()
+    note = (tmp_path / "statement.md.manifest.json").read_text("utf-8")
+    for name in ("everybody else", "the press", "register.parquet", "towns.csv", "then.parquet"):
+        assert name not in plain(text + note)
+
+
+def test_the_sql_of_a_statement_is_that_of_its_recipient(folder: Path, tmp_path: Path) -> None:
+    """Statements that ran for others are left out; rules and columns are about everybody."""
+    marked = json.loads((folder / "check.json.manifest.json").read_text("utf-8"))["sql"]
+    assert sql_of(0, marked) in marked  # no recipient has the number 0: that of rules alone
+    files = {
+        1: set(),
+        2: {"register.parquet", "towns.csv"},
+        3: {"register.parquet", "then.parquet"},
+    }
+    for number, names in files.items():
+        sql = sql_of(number, marked)
+        assert {n for n in ("register.parquet", "towns.csv", "then.parquet") if n in sql} == names
+        assert sql.startswith(sql_of(0, marked))
+    out = tmp_path / "statement.md"
+    asked = ("report", folder / "check.json", "--statement", "--recipient", "the press")
+    assert run(*asked, "-o", out).code == 0
+    assert "then.parquet" in out.read_text("utf-8")
+    assert "towns.csv" not in out.read_text("utf-8")
 
 
 def checked(folder: Path, statement: Path, data: Path | None = None) -> qifsql.Verdict:
@@ -120,7 +157,7 @@ def test_a_check_says_whether_a_statement_still_holds(folder: Path, tmp_path: Pa
     assert lenient.frame["met"].all()
     assert not lenient
     assert "people.parquet" in lenient.changed
-    assert "the statement is about other contents of" in lenient.summary
+    assert "changed since the statement was written: people.parquet" in lenient.summary
     note = statement.with_name("statement.md.manifest.json")
     note.write_text(note.read_text().replace("2999-12-31", "2001-12-31"))
     assert checked(folder, statement).expired == ("university",)
@@ -128,6 +165,46 @@ def test_a_check_says_whether_a_statement_still_holds(folder: Path, tmp_path: Pa
         "--statement", statement, "--format", "table")  # fmt: skip
     assert done.code == 4
     assert "The statement has expired for university" in " ".join(done.out.split())
+
+
+@pytest.mark.parametrize("ending", ["md", "html"])
+def test_an_edited_statement_is_noticed(folder: Path, tmp_path: Path, ending: str) -> None:
+    """Lines to be filled in may be filled in; all other text is covered, and line ends are not."""
+    statement = tmp_path / f"statement.{ending}"
+    assert run("report", folder / "check.json", "--statement", "-o", statement).code == 0
+    text = statement.read_text("utf-8")
+    blank, filled = {
+        "md": ("| decision |  |", "| decision | Release it \\| at once |"),
+        "html": ('<td class="blank"></td>', '<td class="blank">A. Silva</td>'),
+    }[ending]
+    assert blank in text
+    edits = {
+        text.replace(blank, filled, 1): (),
+        text.replace("\n", "\r\n"): (),
+        text.replace("Research on schools", "Research on roads"): (statement.name,),
+        text.replace("5.00 %", "0.50 %"): (statement.name,),
+        text.replace(blank, f"{filled}<td>more</td>\nmore", 1): (statement.name,),
+    }
+    assert len(edits) == 5
+    for edited, changed in edits.items():
+        statement.write_bytes(edited.encode())
+        assert checked(folder, statement).changed == changed
+    statement.unlink()
+    with pytest.raises(InputError, match="cannot be read"):
+        checked(folder, statement)
+
+
+def test_what_is_appended_to_a_printed_statement_is_a_signature(
+    folder: Path, tmp_path: Path
+) -> None:
+    statement, note = tmp_path / "statement.pdf", tmp_path / "statement.pdf.manifest.json"
+    content = b"%PDF-1.7 the statement"
+    text = {"length": len(content), "blank": [], "sha256": hashlib.sha256(content).hexdigest()}
+    about = {"inputs": [], "recipients": {}, "text": text}
+    note.write_text(json.dumps({"spec": {"statement": about}}))
+    for written, changed in ((content, ()), (content + b" signed", ()), (b"x", (statement.name,))):
+        statement.write_bytes(written)
+        assert checked(folder, statement).changed == changed
 
 
 def test_an_assessment_that_ended_is_not_stated_as_met(folder: Path, tmp_path: Path) -> None:
