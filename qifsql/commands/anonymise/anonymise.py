@@ -188,10 +188,10 @@ def _specify(
 def _write_records(
     path: Path, origin: Origin, table: write.ReleasedTable, work: Work, attack: Microdata
 ) -> tuple[Origin, list[str]]:
-    """Write the release; return its manifest, and notes on its columns.
+    """Write the records of the release to ``path``; return its manifest, and notes on columns.
 
-    Some columns ``reveal`` a quasi-identifier, as they depend on it; in a file of labelled values
-    (SPSS, Stata), some lose labels. ``attack`` is the microdata with the columns' roles.
+    Notes are on released columns from which a quasi-identifier can be told, and on those that lose
+    the labels of their values (SPSS, Stata). ``attack`` is the microdata with the columns' roles.
     """
     ending = release_files.ending_of(path)
     names = [column.name for column in table.released]

@@ -65,8 +65,7 @@ def measure(counts: NodeCounts, node: Node, limit: int) -> Measured:
 def _count_rare_records(counts: NodeCounts, combination: Combination, node: Node) -> int:
     """Return how many records of a node are in classes by a combination that are too small.
 
-    It depends on the steps of these quasi-identifiers alone, and is counted once for all such
-    nodes.
+    It depends on the steps of these quasi-identifiers alone: it is counted once for such nodes.
     """
     recoding, steps = counts.recoding, tuple(node[i - 1] for i in combination.qids)
     key = (combination, steps)

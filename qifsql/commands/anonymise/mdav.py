@@ -89,8 +89,7 @@ def _take_groups(passes: Passes, near: str, near_next: str, k: int, *, counts_pe
     """Move a group of each part from ``near`` to ``done``; return how many people are left.
 
     These are written to ``near_next``. A group is around a pole: the person farthest from the
-    centroid of the part or, if the table ``carried`` names one, from the last pole. A row is about
-    a part.
+    centroid of the part or, if the table ``carried`` names one, from the last pole.
     """
     numbers = {"wanted_k": k}
     passes.make("poles", "poles", None, {"people": counts_people}, near=near)  # place of the pole

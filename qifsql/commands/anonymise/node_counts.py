@@ -110,8 +110,8 @@ class NodeCounts:
 
         A group are the people with one value at the node's step; the quasi-identifier is that with
         the most groups. So a class of the node, or of a finer one, has all its records there, or
-        none. Where a node breaks a limit, such a class mostly does. None if even the rarest group
-        is too large.
+        none. Where a node breaks a limit, such a class mostly does. None if all groups are too
+        large.
         """
         sizes = self.recoding.sizes
         i = max(self.recoding.qids, key=lambda i: sizes[i - 1][node[i - 1]].cells)
@@ -235,8 +235,7 @@ class NodeCounts:
 
         Its rows are classes by secret. Their number is estimated by GEE (Charikar et al. 2000) from
         a sample of one row in SAMPLE, in which a class that occurs once counts for the root of
-        SAMPLE. If all rows differ, that is too small by this root. The sample is kept for other
-        nodes.
+        SAMPLE. If all rows differ, that is too small by this root. Samples are kept.
         """
         name = f"sample_{source.table}"
         if name not in self.samples:
@@ -314,8 +313,8 @@ class NodeCounts:
 
         The first is ``tuples_of_node``, from the people in ``table``. ``refused``, if limits need
         it, are the classes that break one on a secret or, with ``is_shown``, all that are not in
-        ``shown``. Without a ``node`` its steps are parameters. ``columns`` make the classes, by
-        default all.
+        ``shown``. Without a ``node`` its steps are parameters. ``columns`` (by default all) make
+        the classes.
         """
         people = self.recoding.view(
             "tuples_of_node",

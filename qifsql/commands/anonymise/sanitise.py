@@ -25,7 +25,7 @@ from qifsql.commands.anonymise.node_counts import NodeCounts
 from qifsql.commands.anonymise.one_per.draw import Records
 from qifsql.commands.anonymise.recode import Recoding
 from qifsql.commands.anonymise.release_request import Request, required_combinations
-from qifsql.commands.anonymise.value_steps import RequestedSteps, ValueStep
+from qifsql.commands.anonymise.value_steps import RequestedSteps, StepLoss, ValueStep
 from qifsql.commands.anonymise.writing import PLAIN, writing_of
 from qifsql.counting import scales
 from qifsql.counting.cuts import check_secret_limits
@@ -302,14 +302,7 @@ class Work:
         step_losses = [recoding.losses(i) for i in recoding.qids]
         node, optimal = recoding.heights, None  # recode: the last step is all its changes
         if request.method == "lattice":
-            counts = NodeCounts(recoding)
-            counts.make_tuples()
-            passes.drop("coded")  # is made again for the node
-            best = node_search.search(counts, step_losses, request, self.rules, self.meter)
-            node, optimal = best.node, best.optimal
-            self.details["frontier"] = best.frontier
-            self.notes += best.notes
-            counts.drop()
+            node, optimal = self._search_lattice(recoding, step_losses)
         if request.method != "suppress":  # which draws lots by the values in records of equal cells
             # Make ``coded`` again, with one place for all values of a group at the node's steps.
             recoding.make_bases(node, request.cells)
@@ -335,9 +328,10 @@ class Work:
             self._note_small_classes(sizes["smallest_class"])
         recoding.drop()
         passes.drop("coded", "done", "classes", "refused")
+        # The changes of each quasi-identifier at the node; those that merge no values are noted.
         changes = [of_qid[s].texts for of_qid, s in zip(steps, node, strict=True)]
         for i, (s, texts) in enumerate(zip(node, changes, strict=True), 1):
-            if texts and step_losses[i - 1][s].idle:  # the changes merge no values
+            if texts and step_losses[i - 1][s].idle:
                 self.idle_changes[i] = ", ".join(texts)
         heights = list(node) if request.method == "lattice" else list(map(len, changes))
         return self._summary(
@@ -373,6 +367,22 @@ class Work:
         self.details["suppression"] = row
         self.notes += notes
         return optimal
+
+    def _search_lattice(
+        self, recoding: Recoding, step_losses: Sequence[Sequence[StepLoss]]
+    ) -> tuple[Node, bool]:
+        """Return the best node that is found in time, and whether no other can be better.
+
+        Drop ``coded``, which is made again for the node; add the frontier and notes.
+        """
+        counts = NodeCounts(recoding)
+        counts.make_tuples()
+        self.passes.drop("coded")
+        best = node_search.search(counts, step_losses, self.request, self.rules, self.meter)
+        self.details["frontier"] = best.frontier
+        self.notes += best.notes
+        counts.drop()
+        return best.node, best.optimal
 
     def _make_recoded_cells(
         self, recoding: Recoding, node: Node, starred: Sequence[bool], ending: str

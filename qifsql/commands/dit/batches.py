@@ -81,14 +81,15 @@ def compute_batches(
         run_source = replace(source, limits=question.runs[run - 1])
         passes.make("targets", "dit/batch", {"wanted_batch": batch})
         for draw in range(question.draws if question.draws and question.random else 1):
-            # A command draws a release each time; others make it once, and the classifier draws.
-            if question.method == MONDRIAN and not draw:
+            # Releases are made once for a batch; only a command makes new ones for each draw.
+            makes_releases = not draw or question.method == COMMAND
+            if makes_releases and question.method == MONDRIAN:
                 _tabulate_mondrian(passes, people, run_source, meter)
-            elif question.method == COMMAND or not draw:
+            elif makes_releases:
                 if external is None or external.run != run or draw:
-                    external = ExternalReleases(passes, run_source, run)
+                    external = ExternalReleases(passes, run_source, run)  # with everybody
                 _tabulate_files(passes, run_source, external, batch, meter)
-            _compute_distances(passes, run_source, draw, meter)
+            _compute_distances(passes, run_source, draw, meter)  # creates ``distances``
             distances = passes.plan("dit/apart", {"wanted_run": run})
             if question.draws:
                 (passes.append if has_draws else passes.keep)("drawn", distances)

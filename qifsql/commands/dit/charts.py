@@ -92,8 +92,7 @@ def _between_ends(rows: pl.DataFrame) -> pl.DataFrame:
     """Return the points of each distance from ``FIRST_SHARE`` of the people of a run to all.
 
     ``rows`` have the columns run, distance, point and share (of the people with at most this
-    distance). Where no share is below ``FIRST_SHARE``, or is 1, that end is not cut. 0 has no
-    logarithm.
+    distance). Where no share is below ``FIRST_SHARE``, or is 1, that end is not cut. No point is 0.
     """
     point, share = pl.col("point"), pl.col("share")
     ends = rows.group_by("run", "distance").agg(

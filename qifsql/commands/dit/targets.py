@@ -92,8 +92,7 @@ def _batch_mondrian_targets(passes: Passes, people: People, question: Question) 
     """Create ``aimed``: the ``targets`` with their batch, small enough for the memory.
 
     A batch has fewer if a classifier is trained for each, or if targets need a tree of cuts with
-    all people: those without whom a scale changes, in ``rescaled``, which is created first, as are
-    scales.
+    all people: those without whom a scale changes (``rescaled``, created first, as are scales).
     """
     (different,) = passes.row(exp.select("count(*)").from_(own_table("different")))
     make_scales_without(passes, people.scales)

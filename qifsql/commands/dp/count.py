@@ -209,8 +209,8 @@ def _check_patterns(
 ) -> None:
     """Refuse predicates that the useful attribute does not decide.
 
-    ``held`` are rows of place, people, least and greatest pattern; ``patterns`` are by place (None:
-    unknown).
+    ``held`` are rows of place, people, least and greatest pattern; ``patterns`` are by place, or
+    None.
     """
     varied = sum(least != greatest for _, _, least, greatest in held)
     if varied:

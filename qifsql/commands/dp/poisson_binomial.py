@@ -66,8 +66,7 @@ def distribution_window(people: Sequence[int], chances: Sequence[tuple[float, fl
 
     The count is of the people who answer yes; ``people`` are the sizes of groups, ``chances`` those
     of yes and of no in each. The chances in the window are b(k) = 1/M Σ_j φ(2πj/M) e^(-2πijk/M),
-    where M is the number of counts k in it. |φ(θ)| <= exp(-2 v sin²(θ/2)), v the variance: few j
-    count.
+    where M is the number of counts k in it. |φ(θ)| <= exp(-2 v sin²(θ/2)), v the variance.
     """
     groups, neglected = _rarer_answers(people, chances)
     # Below, counts are relative to ``base``, the count if all give their likelier answer: each

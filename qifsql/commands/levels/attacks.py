@@ -33,7 +33,10 @@ the attack and with it. ``factor`` is for skewness: a value must be this many ti
 def rows(
     tables: Tables, secret: Secret, hierarchy: Hierarchy | None, *, skew: Fraction
 ) -> list[dict[str, Any]]:
-    """Return the rows of ``ATTACKS`` for a secret; ``skew``: how much likelier a value must be."""
+    """Return the rows of ``ATTACKS`` on a secret: whom four known attacks succeed against.
+
+    ``skew`` is how many times as likely a value must be in a block for the attack of skewness.
+    """
     j, people = secret.number, secret.people
     terms = {"factor": skew.numerator, "divisor": skew.denominator}
     ratio = {name: typed_number(term, "HUGEINT") for name, term in terms.items()}

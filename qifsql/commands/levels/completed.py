@@ -47,7 +47,7 @@ def check_options(
 def add_bounds(
     rows: Sequence[Mapping[str, Any]], counts: AttackCounts, tables: Tables
 ) -> list[dict[str, Any]]:
-    """Return the rows of levels with their columns ``BOUNDS``, over all completions."""
+    """Return the rows of levels with ``BOUNDS``: the least and greatest if missing may be any."""
     match_any_counts.check(counts.bound)
     names = [secret.name for secret in counts.bound.microdata.secrets]
     by_secret = {n: match_any_counts.count(counts, j, tables) for j, n in enumerate(names, 1)}

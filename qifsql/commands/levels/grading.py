@@ -234,12 +234,16 @@ class Run:
             )
 
     def _measures_of(self, secret: secret_blocks.Secret) -> list[str]:
-        """Return the measures to find for a secret; keep the table that recursive (c, l) needs."""
+        """Return the names of the measures whose worst level over the blocks is looked for.
+
+        For recursive (c, l)-diversity with l above 1, also make the table ``tails``: the people of
+        each block with the l-th most frequent value of the secret or a rarer one.
+        """
         names = [*PLAIN]
         if secret.number in self.hierarchies:
             names.append("t_hierarchical")
         if "enhanced_beta" in self.thresholds:
-            names.append(find.BREACH)
+            names.append(find.BREACH)  # finds the violations of enhanced beta-likeness
         if self._recursive_l(secret) > 1:
             inputs = {"lowest_l": {"l": typed_number(self._recursive_l(secret), "BIGINT")}}
             self.tables.keep("tails", secret.number, secret.width, inputs)

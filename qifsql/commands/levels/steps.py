@@ -71,8 +71,7 @@ class Steps:
 
         Return its name; of a step that is kept, that of its table. A block is identified by
         ``width`` columns. ``inputs`` are the rows and queries that no file defines; ``instead``
-        maps a name to the file that replaces it. If one differs within a plan, ``suffix`` must,
-        too.
+        maps a name to the file that replaces it. If one differs within a plan, so must ``suffix``.
         """
         file = (instead or {}).get(name, name)
         if table := self._read_kept(file, secret):

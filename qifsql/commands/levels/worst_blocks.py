@@ -58,8 +58,7 @@ def _lookup(tables: Tables, secret: Secret | None, key: tuple[str, int], level: 
     steps = Steps(tables)
     step = need_block(steps, secret, key, level)
     if secret is not None and secret.by_kind:
-        # The step has a kind of blocks, no quasi-identifiers: any block of its counts is a worst
-        # one.
+        # The step has a kind of blocks, no quasi-identifiers: any block with its counts will do.
         kinds = steps.need("kinds", secret.number, secret.width)
         is_same = equal(exp.column("kind", kinds), exp.column("qid_1", step))
         query = exp.select(exp.column("counts", kinds)).from_(step).join(kinds, on=is_same)

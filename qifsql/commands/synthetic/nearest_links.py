@@ -105,9 +105,8 @@ class NearestLinks:
         """Create ``nearest_NAME`` and ``NAME_sizes``: the records nearest to each person by a half.
 
         ``key`` names the half; ``neighbours`` records are to be found. A person with whom so many
-        agree in the half (``alike``) needs no distances. For the others (``targets``), a sample
-        bounds the distance of the farthest neighbour (``reaches``), so that most pairs can be left
-        out.
+        agree in the half (``alike``) needs no distances. For others (``targets``), a sample bounds
+        the distance of the farthest neighbour (``reaches``), to leave most pairs out.
         """
         tables, name = self.tables, key.removesuffix("_key")
         self._make_places("halves_of_records", "halves", key, f"synthetic_{release}")

@@ -48,8 +48,7 @@ class SomePredicates:
     """The predicates of all releases, counted on the table of the cells of all columns.
 
     A predicate is made from a drawn record of the release: in some columns it names the value, in
-    ordered columns a range from it away from the median. It singles out if it is true for one
-    record.
+    ordered columns a range from it away from the median. It singles out if it is true for one.
     """
 
     def __init__(self, tables: Tables, coded: Coded, files: Files, attempts: Attempts) -> None:
@@ -83,8 +82,7 @@ class SomePredicates:
     def predicates(self, release: int) -> list[Predicates]:
         """Return the drawn predicates that are true for one record, by the people who satisfy them.
 
-        ``CELLS`` must have the cells of all columns. Predicates over the same ones share a
-        statement.
+        ``CELLS`` must have the cells of all columns; a statement tries all predicates over some.
         """
         self._draw(release)
         samples = self._make_samples(release)

@@ -202,8 +202,7 @@ class Walk:
     ) -> Iterator[dict[str, Any]]:
         """Yield the rows of a subset, whose cells are in ``table``, and of subsets of it.
 
-        Only those from place ``start`` of the order on are left out, so that no subset comes twice.
-        The table is dropped.
+        Those from place ``start`` of the order on are left out, to get none twice. Drop the table.
         """
         yield from self._measure_subset(table, subset)
         for place in range(start, len(self._order)):

@@ -29,7 +29,7 @@ def kind_of_row(row: Mapping[str, Any], *, owner: bool, gain: bool = False) -> K
 
     ``owner``: the best guess names the person of a record (re-identification), so that a block has
     as many values as people; else it is the most frequent secret. ``gain``: a gain function says
-    what a guess is worth. The best one gains ``mode``, with probability ``chance``, both times
+    what a guess is worth. The best one gains ``mode``, with chance ``chance``, both times
     ``scale``.
     """
     size, blocks, scale = int(row["size"]), int(row["blocks"]), Fraction(row["scale"])

@@ -95,8 +95,7 @@ def _level_of_recipient(request: Request, row: Mapping[str, Any]) -> dict[str, N
     """Return the numbers of a level of a recipient who knows each quasi-identifier with a chance.
 
     They are means over the sets that may be known, each counted by SQLite (M218). There are none
-    for links, for people with several records, and if knowledge has errors or is not in the
-    manifest.
+    for links, people with several records, and knowledge with errors or not in the manifest.
     """
     spec = request.stored.spec
     of_recipients = {recipient["name"]: recipient for recipient in spec["recipients"]}

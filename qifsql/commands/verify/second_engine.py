@@ -39,7 +39,8 @@ def repeat(request: Request) -> Repetition:
     check_countable(stored)
     answer = read_people(request)
     secrets, person = len(stored.spec.get("secrets") or ()), stored.spec.get("person")
-    # Quasi-identifiers (with a person also, or only, lists of records) come before secrets.
+    # The columns before the secrets are what the adversary knows: the quasi-identifiers or, of
+    # people with several records, lists of these records.
     width = len(answer.columns) - secrets if person else len(stored.spec["qids"])
     all_qids = range(width)
     numbers: dict[Place, Number] = {}

@@ -105,8 +105,7 @@ def request(stored: Stored, inputs: Inputs, settings: Settings) -> Request:
     """Return the request that a manifest records, so that its SQL can be printed and run again.
 
     ``inputs`` has the paths of the files now. Raises RepetitionError if the manifest does not say
-    enough to ask again, UnfitError if it asks for what these data do not have (somebody has changed
-    it).
+    enough to ask again, UnfitError if it asks for what the data lack: somebody has changed it.
     """
     spec = stored.spec
     for option, why in OTHER_SOURCES.items():

@@ -53,8 +53,8 @@ class Placing:
 
         A class (``kinds``) has the records with the same values; it fits a group of ``cell_groups``
         that has these, with some cells suppressed. ``lenders`` are classes that can lend a group
-        records, ``choices`` pairs of a class to place and a group that it fits. Return how many
-        pairs there are.
+        records, ``choices`` pairs of a class to place and a group that it fits, whose number is
+        returned.
         """
         kinds = self._replace("kinds", "kinds")
         if kinds << len(self.columns) > MOST_PAIRS:

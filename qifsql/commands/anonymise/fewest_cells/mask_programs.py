@@ -177,9 +177,8 @@ class _Blocks:
     def make(self) -> Iterable[tuple[int, ...]]:
         """Divide the classes into blocks, each of which is improved by a program of its own.
 
-        First classes are joined that need each other's records to make a group of k, then a class
-        and a group in which it seems to lose less, unless the block would be too large; the best
-        come first.
+        First classes are joined that need each other's records to make a group of k, then (best
+        first) a class and a group in which it seems to lose less, unless the block gets too large.
         """
         placed: dict[int, Placements] = defaultdict(dict)  # by group
         for (c, g), people in self.placements.items():
