@@ -222,9 +222,8 @@ class Work:
     def _class_sizes(self) -> dict[str, Any]:
         """Return the columns of ``SUMMARY`` about classes; refuse too many suppressed records."""
         coded = self.passes.coded
-        blocks, classes, released, smallest, largest, suppressed = self.passes.row(
-            self.passes.query("sizes")
-        )
+        sizes = self.passes.row(self.passes.query("sizes"))
+        blocks, classes, released, smallest, largest, suppressed = sizes
         if released + suppressed != coded.records:
             raise InternalError("some records are in no class; please report this")
         people = released
@@ -260,8 +259,8 @@ class Work:
 
         The table is ``COLUMNS``, a row per quasi-identifier. ``losses``, ``changes`` and
         ``hidden``, the number of suppressed cells, have an entry for each of these; the last two
-        are empty for Mondrian and MDAV. ``sizes`` are columns
-        about classes. ``steps`` (of a node) and ``optimal`` are None for methods without any.
+        are empty for Mondrian and MDAV. ``sizes`` are columns about classes. ``steps`` (of a node)
+        and ``optimal`` are None for methods without any.
         """
         words = {column.number: column.words for column in self.cells}
         columns = zip_longest(self.scales, losses, changes, hidden)
@@ -432,9 +431,9 @@ class Work:
         """Make scales that number the values of all columns, and ``coded``: one row per record.
 
         It has the places of values on the scales of their columns, and the codes of the secrets.
-        ``recode`` makes it later, when the cells are known, unless people have to be counted.
-        ``hierarchies`` are those that Mondrian cuts along. Sets ``places`` (all scales), ``scales``
-        (of the quasi-identifiers) and ``coded`` (the microdata).
+        ``recode`` makes it later, unless people have to be counted. ``hierarchies`` are those that
+        Mondrian cuts along. Sets ``places`` (all scales), ``scales`` (of qids) and ``coded`` (the
+        microdata).
         """
         self.meter.inside(0.0, "reading")
         by_place = replace(self.microdata, qids=(*self.microdata.qids, *self.strata))

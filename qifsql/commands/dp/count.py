@@ -209,8 +209,7 @@ def _check_patterns(
 ) -> None:
     """Refuse predicates that the useful attribute does not decide.
 
-    ``held`` are rows of place, people, least and greatest pattern; ``patterns`` are by place, or
-    None.
+    ``held`` are rows of place, people, least and greatest pattern; ``patterns`` are by place.
     """
     varied = sum(least != greatest for _, _, least, greatest in held)
     if varied:

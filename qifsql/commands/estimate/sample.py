@@ -91,14 +91,14 @@ class Sampled:
 
         ``crowds`` are the blocks of the sample, with the share that each is expected to be of its
         block in the population; ``kinds`` how many have the same size and share; ``chances`` the
-        risk of a record in each kind.
+        risk of a record in each kind. SQL adds up risks and shares as whole numbers of 1/UNIT.
         """
         steps = [*self._crowds(), self._step("kinds"), self._step("chances")]
         plan = microdata_steps.plan(self.bound.microdata, steps, self._query("spread"))
         rows = [_SpreadRow(*row) for row in self._rows(plan, "counting")]
         uniques = [row for row in rows if row.size == 1]
         blocks: Counter[int] = Counter()
-        bins: Counter[int] = Counter()
+        bins: Counter[int] = Counter()  # people by their risk in percent
         for row in rows:
             blocks[row.size] += row.blocks
             bins[row.risk] += row.size * row.blocks

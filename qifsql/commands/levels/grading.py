@@ -125,7 +125,11 @@ class Run:
         self.violations: list[tuple[Fraction, find.Finding]] = []  # of each k if there are several
 
     def count(self, hierarchies: Mapping[int, Hierarchy]) -> None:
-        """Count blocks and find their levels; refuse required levels that are impossible."""
+        """Count blocks and find their levels; refuse required levels that are impossible.
+
+        Sets ``secrets`` (their counts), ``incomplete`` (the names of those that some people miss),
+        ``levels`` and ``hierarchies``, which are by the number of a secret.
+        """
         self.hierarchies = hierarchies
         self.notes += [note for tree in hierarchies.values() for note in tree.remarks]
         self._check_required()

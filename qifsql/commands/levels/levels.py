@@ -192,7 +192,7 @@ def _description(
 
 
 def _named_hierarchies(options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the hierarchies by secret; InputError if none is named."""
+    """Return the hierarchies by secret; InputError if a file does not say of which it is."""
     hierarchies = options["hierarchy"] or {}
     if not isinstance(hierarchies, Mapping):
         raise InputError(

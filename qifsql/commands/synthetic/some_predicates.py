@@ -102,7 +102,7 @@ class SomePredicates:
         ]
 
     def _draw(self, release: int) -> None:
-        """Create ``drawn_records``: a row per attempt, its columns, and the drawn record."""
+        """Create ``drawn_records``: for each attempt at a predicate a drawn record and columns."""
         total = filled("sum(n)::BIGINT", {"n": exp.column(f"synthetic_{release}")})
         ((records,),) = self._tables.rows(exp.select(total).from_(CELLS))
         numbers = {

@@ -1,7 +1,6 @@
 """The measures of synthetic releases: overlap, disclosure, and guesses learnt from them.
 
-Source: M111 to M123, M135, M136; Raab, Nowok and Dibben 2024 (synthpop); Giomi et al. 2023
-(anonymeter).
+Source: M111 to M123, M135, M136; Raab et al. 2024 (synthpop), Giomi et al. 2023 (anonymeter).
 """
 
 from collections.abc import Iterable, Sequence

@@ -89,7 +89,10 @@ def numbers_of_blocks(
 def numbers_of_kinds(
     prior: Sequence[Kind], posterior: Sequence[Kind], *, owner: bool
 ) -> dict[str, Number]:
-    """Return the numbers of an attack, by column; no ``l`` of an ``owner`` (the record itself)."""
+    """Return the numbers of an attack, by column; no ``l`` of an ``owner`` (the record itself).
+
+    ``prior`` is everybody as one block, ``posterior`` are the blocks of the release, by kind.
+    """
     return {
         "records": sum(kind.size * kind.blocks for kind in prior),
         "matches": sum(kind.people for kind in posterior),

@@ -118,9 +118,8 @@ def _level_of_recipient(request: Request, row: Mapping[str, Any]) -> dict[str, N
             about = request.stored, answer, places, len(chances), secrets.index(row["secret"])
             counted, _ = second_engine.numbers_of(*about)
             for n, reading in enumerate(_readings(counted)):
-                successes[n] = successes.get(n, Fraction()) + weight * Fraction(
-                    reading[measure] or 0
-                )
+                success = weight * Fraction(reading[measure] or 0)
+                successes[n] = successes.get(n, Fraction()) + success
     rule = {"attempt": recipient["attempt"]}
     return _level(max(successes.values()), rule, "<=", str(recipient["at_most"][row["measure"]]))
 

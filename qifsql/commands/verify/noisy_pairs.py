@@ -128,8 +128,8 @@ def _weighted_rows(
     """Return one row per person with the keys qid_0, ..., secret_1, ..., and their weights.
 
     ``answer`` has a row per person: the quasi-identifiers, the secrets, and ``weight`` if people
-    have one (else it is 1). Values whose law adds an error to a number (within, sd) are numbers, or
-    None; others are texts.
+    have one (else it is 1). Values with an error of a number (within, sd) are numbers, or None;
+    others are texts.
     """
     qids, secrets = list(map(str, stored.spec["qids"])), len(stored.spec["secrets"])
     width = len(qids)

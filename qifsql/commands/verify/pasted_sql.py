@@ -193,6 +193,7 @@ class Pasted:
 
     def _measures(self, question: Question) -> dict[str, Number]:
         """Return the numbers of the row of results that answers a question, by column."""
+        # Everybody as one block, and the blocks of the release, as the SQL has counted them.
         prior, posterior = (self._kinds(step, question) for step in ("prior_profile", "profile"))
         owner, spec = not question.secret, self.stored.spec  # 0: the record itself
         numbers = exact_measures.numbers_of_kinds(prior, posterior, owner=owner)

@@ -141,6 +141,7 @@ def _improve_blocks(placing: Placing, answer: _Answer, deadline: float) -> None:
     placing.share()  # of the best placements, not of the last that were tried
     placed = mask_programs.divide_by_class(placing.read_placements())
     n_open = sum(block.is_open(problem, placed) for block in blocks)
+    # As long as it is not proved that the answer is the best, some block may have a better one.
     answer.blocks, answer.open_blocks = len(blocks), 0 if answer.optimal else max(1, n_open)
 
 
