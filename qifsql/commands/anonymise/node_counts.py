@@ -297,8 +297,8 @@ class NodeCounts:
     ) -> tuple[Step, ...]:
         """Return the steps of a plan that ends with ``sizes_of_node``, the sizes of its classes.
 
-        They are counted in ``table``. ``judged`` is the view of sizes that leaves out refused
-        classes, if there are limits on a secret or on people. A node is a parameter of the SQL.
+        They are counted in ``table``. ``judged`` is the view of sizes that leaves out the classes
+        to suppress (see ``judged_steps``), if there may be any. A node is a parameter of the SQL.
         """
         sizes = self.recoding.view("sizes_of_node", places=columns)
         if is_shown or self.passes.coded.judges(self.recoding.limits):

@@ -125,7 +125,7 @@ class Request:
         return " and ".join(filter(None, [k, *named]))
 
     def remarks(self, *, secret: bool) -> list[str]:
-        """Return notes on options that have no effect."""
+        """Return a note if a ``secret`` is named that has no effect: no limit is about it."""
         if secret and not self.limits.of_secret and not self.until:
             return [
                 "no limit is about the secret: classes are made by k alone (--l, --l-entropy, "

@@ -286,7 +286,7 @@ class Work:
         ``steps`` are the generalisations of each quasi-identifier, finest first. A node has the
         number of a step of each: recode takes the last steps, lattice the best node that it finds.
         Suppress leaves the values as the last steps have them, and suppresses single cells. The
-        tables ``own_classes`` and of cells remain for writing; ``details`` and ``notes`` get more.
+        tables ``membership`` and of cells remain for writing; ``details`` and ``notes`` get more.
         """
         passes, request = self.passes, self.request
         for i in self.suppression_order:
@@ -432,8 +432,7 @@ class Work:
 
         It has the places of values on the scales of their columns, and the codes of the secrets.
         ``recode`` makes it later, unless people have to be counted. ``hierarchies`` are those that
-        Mondrian cuts along. Sets ``places`` (all scales), ``scales`` (of qids) and ``coded`` (the
-        microdata).
+        Mondrian cuts along. Sets ``places`` (all scales), ``scales`` (of qids) and ``coded``.
         """
         self.meter.inside(0.0, "reading")
         by_place = replace(self.microdata, qids=(*self.microdata.qids, *self.strata))

@@ -50,7 +50,7 @@ class Comparison:
         return spec | {"original": spec["dataset"], "dataset": release, "models": [MODEL]}
 
     def rows(self, rule: Rule) -> Iterator[Row]:
-        """Yield a row per secret and group: the measure, its ``interval``, and if of ``nobody``."""
+        """Yield a row per secret and group: the measure, its ``interval``, and ``nobody``."""
         about = {"model": MODEL, "qids": self.result.origin.spec["qids"]}
         is_grouped = rule.by is not None
         for row in self._values_of_groups(rule) if is_grouped else self._values_of_all(rule):

@@ -57,7 +57,7 @@ def make_worlds(passes: Passes, limits: ClassLimits) -> dict[int, World]:
 
 
 def _world_without(passes: Passes, secret: Secret, code: int) -> World:
-    """Return the whole release without one person who has the secret of a code."""
+    """Return the whole release without one person whose secret has the code."""
     name = f"whole_without_{code}"
     numbers = {"wanted_code": code}
     rest = splice("dit/secrets_left", tables={"whole": own_name("whole_1")}, numbers=numbers)

@@ -53,10 +53,10 @@ def count_secret(
     (totals,) = tables.dicts("whole", j, width)
     people = int(totals["people"])
     # the products of counts must fit; 64 bits are several times as fast as 128
-    kind = "BIGINT" if 4 * people * people * totals["values"] < BITS_63 else "HUGEINT"
+    integer = "BIGINT" if 4 * people * people * totals["values"] < BITS_63 else "HUGEINT"
     totals_row = {
-        "people": typed_number(people, kind),
-        "one": typed_number(1, kind),
+        "people": typed_number(people, integer),
+        "one": typed_number(1, integer),
         "values": typed_number(totals["values"], "BIGINT"),
         "missing": typed_number(totals["missing"], "BIGINT"),
     }

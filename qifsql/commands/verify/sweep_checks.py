@@ -192,12 +192,12 @@ def _ranks(stored: Stored, table: str, by: tuple[str, str]) -> dict[Place, Numbe
         return comes_first
 
     rows = list(enumerate(_rows_of_table(stored, table)))
-    numbers: dict[Place, Number] = {}
+    ranks: dict[Place, Number] = {}
     for i, row in rows:
         rivals = [(j, rival) for j, rival in rows if rival["secret"] == row["secret"]]
         better = [j for j, rival in rivals if is_better(rival, row, j < i)]
-        numbers[Place(table, i, "rank")] = 1 + len(better)
-    return numbers
+        ranks[Place(table, i, "rank")] = 1 + len(better)
+    return ranks
 
 
 def _count_coarsened(request: Request) -> Repetition:

@@ -285,7 +285,7 @@ def summary(frame: pl.DataFrame) -> Mapping[str, int]:
     numbers = numbers.with_columns(
         pl.when(is_hint).then(pl.lit(HINTED)).otherwise("verdict").alias("verdict")
     )
-    # Of the verdicts of all ways: one that differs decides, and a hint only if no other way agrees.
+    # A verdict that differs decides; a number is a hint only if no other way agrees.
     places = numbers.group_by("result", "table", "row", "column").agg(pl.col("verdict").unique())
     for (verdicts,) in places.select("verdict").iter_rows():
         decisive = next(v for v in (DIFFERS, AGREES, HINTED, NOT_CHECKED) if v in verdicts)

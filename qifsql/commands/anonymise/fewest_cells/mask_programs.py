@@ -265,12 +265,12 @@ def _solve_block(
 
 
 def _price(problem: Problem, c: int, inside: Collection[int]) -> int | None:
-    """Return the least loss of a record in a group with other blocks; None if it fits none."""
-    others = [problem.groups[g] for g in problem.groups_of[c]]
+    """Return the least loss of a record in a group that other blocks share; None: it fits none."""
+    groups = [problem.groups[g] for g in problem.groups_of[c]]
     charges = [
         group.charge(problem.k, 1, PARTS)
-        for group in others
-        if any(c not in inside for c in group.classes)
+        for group in groups
+        if any(fitting not in inside for fitting in group.classes)
     ]
     return min(charges, default=None)
 
