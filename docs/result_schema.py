@@ -97,6 +97,7 @@ KINDS: dict[str, dict[str, Rows]] = {
         "pairs": Rows(columns=["commands.compare.analyses.pairs.COLUMNS"]),
         "coefficients": Rows(columns=["commands.compare.analyses.fitted_models.COLUMNS"]),
     },
+    "claims": {"results": Rows(columns=["commands.verify.intruder_claims.intruder_claims.SCORES"])},
     "compose": {
         "results": Rows(
             columns=["commands.compose.compose.SCHEMA"], more=["commands.compose.compose.TRUTH"]
@@ -144,6 +145,7 @@ KINDS: dict[str, dict[str, Rows]] = {
         "results": Rows(columns=["commands.run.result.NAMED"], open=True),
         "entries": Rows(columns=["commands.run.result.ENTRIES"]),
     },
+    "sheets": {"results": Rows(columns=["commands.inspect.sheets.QUESTIONS"])},
     "sweep": {
         "results": Rows(
             columns=["commands.sweep.result.SWEPT"],

@@ -1,7 +1,25 @@
--- Counts that a second engine repeats: SQLite runs this as it is.
+-- Counts that a second engine repeats, and the people of a test with a motivated intruder.
 
--- One row per block and value of the secret: how many people, their weight together.
+-- SQLite runs this as it is. One row per block and value of the secret: how many people, their weight together.
 CREATE OR REPLACE VIEW cells AS
 SELECT block, "value", count(*) AS people, sum(weight) AS weight
 FROM individuals
 GROUP BY block, "value";
+
+-- One row per person who is drawn, with one of their records, in an order that the seed decides. If
+-- ``by_risk`` is 1, it is the record with the greatest chance, and the people at greatest risk are
+-- the first. The command line limits it.
+CREATE OR REPLACE VIEW drawn AS
+SELECT *
+FROM (
+    SELECT
+        *,
+        row_number() OVER (
+            PARTITION BY individual
+            ORDER BY by_risk * risk DESC, md5(concat(seed, '|record|', record))
+        ) AS lot
+    FROM risks
+) AS lots
+WHERE lot = 1
+ORDER BY by_risk * risk DESC, md5(concat(seed, '|person|', individual)), individual
+LIMIT 20;

@@ -58,6 +58,7 @@ LINES: dict[str, tuple[str, ...]] = {
         "inspect people.parquet -q age -s illness --show joint",
         "inspect people.parquet --show records -q age,gender -o rows.parquet",
         "inspect people.parquet --show records -q age,gender -o rows.csv",
+        "inspect people.parquet -q age,gender -s illness --draw 3 -o test",
         "inspect people.parquet --show receipt --target age=25 --target gender=F -s illness",
     ),
     "sql": ("sql cas people.parquet -q age -s illness",),

@@ -261,6 +261,8 @@ TEXTS = Form(_NAMES, _texts, nothing=())
 """Texts that may hold commas: on the command line one at a time, repeatable."""
 FLAG = Form("true or false", _one_value(lambda content: isinstance(content, bool)), nothing=False)
 WHOLE = Form("a whole number", _one_value(_is_whole))
+DRAWN = Form("a whole number", _one_value(_is_whole))
+"""A number of people who are drawn, whose sheets are written: the output is then a folder."""
 NUMBERS = Form("a number or a list of numbers", values(_is_number), nothing=())
 SHARE = Form("a number from 0 to 1", _share)
 CHANCE = Form("a number from 0 to 1", _share)

@@ -42,7 +42,7 @@ TYPED: Mapping[Form, tuple[Any, Callable[[Any], Any]]] = {
     **dict.fromkeys((forms.FILE, forms.WRITTEN, forms.STORE), (Path | None, _unchanged)),
     forms.DATASET: (Path | None, _unchanged),  # opened as the data are: see ``runner``
     forms.FLAG: (bool, _unchanged),
-    forms.WHOLE: (int | None, _unchanged),
+    **dict.fromkeys((forms.WHOLE, forms.DRAWN), (int | None, _unchanged)),
     forms.NAME: (str | None, texts.unquoted),
     forms.GROUPS: (list[str] | None, texts.one_column),
     forms.NAMES: (list[str] | None, names),

@@ -7,12 +7,12 @@ It returns an ``Answer``.
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, is_typeddict
 
-from qifsql.data.option import DATASET, STORE, WRITTEN, Form, Option
+from qifsql.data.option import DATASET, DRAWN, STORE, WRITTEN, Form, Option
 from qifsql.options import runtime
 from qifsql.options.shared_options import (
     Auxiliary,
@@ -54,16 +54,16 @@ class Answer:
     finish: Callable[[], None] | None = None
 
 
-def _written_files(
+def _values_by_form(
     arguments: Mapping[str, Any], options: Mapping[str, Option]
-) -> dict[Form, dict[str, str | Path]]:
-    """Return the files that the command is to write, by form and name of the option."""
-    files: dict[Form, dict[str, str | Path]] = {WRITTEN: {}, STORE: {}}
+) -> dict[Form, dict[str, Any]]:
+    """Return the options that decide what is written, by form and name: files, drawn people."""
+    values: dict[Form, dict[str, Any]] = {WRITTEN: {}, STORE: {}, DRAWN: {}}
     typed = [group for group in arguments.values() if isinstance(group, dict)]
-    for name, file in chain.from_iterable(group.items() for group in typed):
-        if file is not None and name in options and options[name].form in files:
-            files[options[name].form][name] = file
-    return files
+    for name, value in chain.from_iterable(group.items() for group in typed):
+        if value is not None and name in options and options[name].form in values:
+            values[options[name].form][name] = value
+    return values
 
 
 def run(
@@ -77,13 +77,15 @@ def run(
     """
     groups: dict[type, Any] = {type(group): group for group in arguments.values()}
     talk = groups.get(Limits) or groups[Talk]
-    files = _written_files(arguments, options)
-    output = _checked_output(groups, arguments.get("out"), files[WRITTEN])
+    values = _values_by_form(arguments, options)
+    output: Output | None = groups.get(Output)
+    if not values[DRAWN]:  # else it is a folder, which the command makes
+        output = _checked_output(groups, arguments.get("out"), values[WRITTEN])
     charts: Charts | None = groups.get(Charts)
     if charts is not None:
         charts.check()
     _fill_data_options(command, arguments, options)
-    answer = _call(command, arguments, talk, files[STORE].values())
+    answer = _call(command, arguments, talk, values[STORE].values())
     if answer is None:
         return
     runtime.print_notes([*getattr(answer.result, "notes", ()), *answer.notes], quiet=talk.quiet)
@@ -94,6 +96,7 @@ def run(
 
         show.write(answer.text)
     if output is not None and answer.result is not None:
+        output = replace(output, out=None) if values[DRAWN] else output
         _show(answer, output, quiet=talk.quiet)
 
 

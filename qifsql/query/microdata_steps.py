@@ -158,8 +158,11 @@ def lasting_steps(microdata: Microdata) -> list[str]:
     return [PERSONS, "microdata"] if microdata.known_records == "one" else ["microdata"]
 
 
-def everybody(microdata: Microdata) -> Step:
-    """Return the step of one row per record, including weight 0 (``counts`` is then false)."""
+def everybody(microdata: Microdata, more: Mapping[str, Attribute] | None = None) -> Step:
+    """Return the step of one row per record, including weight 0 (``counts`` is then false).
+
+    It has the columns ``more`` besides.
+    """
     conditions = [microdata.where.copy()] if microdata.where is not None else []
     conditions += nothing_missing(microdata) if microdata.null == "drop" else []
     # Numbered before the filter: positions are those of the input.
@@ -170,6 +173,9 @@ def everybody(microdata: Microdata) -> Step:
         columns["key"] = normal(microdata.key)
     if microdata.household:
         columns["household"] = _on_filtered(microdata, microdata.household)
+    columns |= {
+        name: _on_filtered(microdata, attribute) for name, attribute in (more or {}).items()
+    }
     columns["counts"] = exp.true() if microdata.weight is None else _weighs(microdata.weight)
     columns["kept"] = exp.and_(*conditions) if conditions else exp.true()
     trees = [exp.alias_(tree, name) for name, tree in columns.items()]

@@ -15,7 +15,8 @@ from types import ModuleType
 import polars as pl
 
 HOMES = {
-    **dict.fromkeys(("blocks", "hyper", "records", "receipt"), "inspect"),
+    **dict.fromkeys(("blocks", "hyper", "records", "receipt", "sheets"), "inspect"),
+    "claims": "verify.intruder_claims",
     "what-if": "compare.changes",
     "refines": "compare.refinement",
     "treat": "anonymise.one_per",

@@ -79,6 +79,11 @@ def _baseline(d: Draft) -> Words:
     return [d.text(d.new("last") + ".json", '{"qifsql": "0.1.0", "spec": {}, "results": []}')]
 
 
+def _claims(d: Draft) -> Words:
+    rows = [("1", "whose record", "1", "90 %")]
+    return [d.listing(["sheet", "question", "claim", "confidence"], rows)]
+
+
 def _possible(d: Draft) -> Words:
     """A file of the combinations that occur."""
     names = d.qids(1, 2)
@@ -119,6 +124,7 @@ VALUES: dict[str, Value] = {
     "--chart-format": _one("html", "svg", "json", "json", "png"),
     "--charts": lambda d: _new("charts", "")(d) if d.chance(0.15) else [],  # they take time
     "--classifier": _one("naive-bayes", "naive-bayes", "decision-tree", "bernoulli-nb"),
+    "--claims": _claims,
     "--column": _one("medallion"),
     "--columns": lambda d: [row(d.rng.sample(d.data.columns, 2))],
     "--command": _one("cp {input} {output}", "false", "sh -c 'exit 3'", "nosuch {input} {output}"),
@@ -133,6 +139,7 @@ VALUES: dict[str, Value] = {
     "--dialect": _one("duckdb", "duckdb", "spark"),
     "--domain": _one("observed", "whole"),
     "--dominance": _one("1,85", "2,70", "3,99.5"),
+    "--draw": NUMBER,
     "--draws": _one("10", "1000"),
     "--drop": lambda d: [row([d.data.key])],
     "--keep": lambda d: [row([d.data.key])],

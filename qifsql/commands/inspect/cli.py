@@ -35,6 +35,10 @@ EXAMPLES = {
         "qifsql inspect data-samples/popets_table_3a.csv --show receipt -q age,gender,grade "
         "--target age=25 --target gender=F --target grade=A -s disability"
     ),
+    "Draw 20 pupils for testers who try to find them in the release.": (
+        "qifsql inspect data-samples/school_census_2018.parquet -q CO_ENTIDADE,TP_SEXO,NU_ANO "
+        "-s IN_TRANSPORTE_PUBLICO --draw 20 -o test"
+    ),
 }
 BLOCKS = "Blocks"
 
@@ -83,10 +87,15 @@ def inspect(
     order = orders[0] if orders else None
     if limit is None and order is not None:
         limit = numbers[order]
+    draw = options.get("draw")
     source = auxiliary.source(data)
     is_streamed = output.out is not None and output.out.suffix.casefold() in STREAMED
-    out = output.out if show == "records" or (is_streamed and show in OBJECTS) else None
+    is_own_file = show == "records" or (is_streamed and show in OBJECTS) or draw is not None
+    out = output.out if is_own_file else None
     result = run(source, **options, order=order, limit=limit, out=out, settings=settings)
+    if draw is not None:
+        note = f"written to {out}: hand on the folder testers, and keep key.csv"
+        return Answer(result, f"motivated intruder test of {title_of(source)}", notes=[note])
     if out is not None:
         rows = "records" if show == "records" else "rows"
         for note in (*result.notes, f"{result.written:,} {rows} written to {out}"):

@@ -1,14 +1,15 @@
 """The partition behind an attack, in detail: blocks, information flow, records, one person."""
 
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, Unpack, get_args
 
 from qifsql.adversary.spec import KnownRecords
 from qifsql.commands.inspect.blocks import USUAL_LIMIT, Order, blocks
 from qifsql.commands.inspect.objects import objects
 from qifsql.commands.inspect.receipt import receipt
 from qifsql.commands.inspect.records import records
-from qifsql.commands.inspect.spec import OBJECTS, SHOWS, InspectOptions
+from qifsql.commands.inspect.sheets import sheets
+from qifsql.commands.inspect.spec import OBJECTS, SHOWS, InspectOptions, Way
 from qifsql.data.collection import Source
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, quoted
@@ -39,7 +40,8 @@ def inspect(
         order: blocks: smallest (default), largest or revealing: the highest success on the first
             secret (else on re-identification) first.
         limit: blocks: how many (default 20); 0 lists all, in memory.
-        out: records, and objects of any size: the .parquet or .csv file to write.
+        out: records, and objects of any size: the .parquet or .csv file to write. draw: the
+            folder of the test.
 
     Returns:
         A Result. frame of blocks: the quasi-identifiers, size (people), success (of
@@ -51,7 +53,8 @@ def inspect(
         and per secret S success_S and best_guess_S; written is the number of rows. Of receipt: one
         row per minimal set of quasi-identifiers that singles the person out (minimal sample
         unique) or reveals a secret; details: learnt, the attack by an adversary who knows all
-        facts.
+        facts. Of draw: one row per question with secret (NULL: whose record it is), sheets, and
+        predicted, least and greatest: the success of the best guess on these people, in [0, 1].
 
     Raises:
         TargetError: Nobody has the values of the target.
@@ -75,8 +78,18 @@ def inspect(
 
     """
     adversary: dict[str, Any] = dict(options)
+    draw, by = adversary.pop("draw", None), adversary.pop("by", None)
     show, measures = adversary.pop("show", SHOWS[0]), adversary.pop("measures", ())
     person, known_records = adversary.pop("person", None), adversary.pop("known_records", "all")
+    if draw is None and by not in (None, get_args(Way)[0]):
+        raise InputError("by is about people who are drawn; say how many (draw)")
+    if draw is not None:
+        if show != SHOWS[0] or measures or order is not None or limit is not None:
+            raise InputError("people are drawn for a test alone; leave show and its options out")
+        if out is None:
+            raise InputError("a test is written to a folder; name it with -o")
+        adversary |= {"way": by or get_args(Way)[0], "person": person, "settings": settings}
+        return sheets(source, out, draw=draw, **adversary)
     _check_person(show, person, known_records)
     if show not in SHOWS:
         raise InputError(f"unknown object {quoted(show)}; use {', '.join(SHOWS)}")

@@ -5,8 +5,11 @@ from typing import Annotated, Literal, get_args
 
 from qifsql.adversary.options import Joining, Knowledge, Sets, Target, Worth
 from qifsql.adversary.spec import KnownRecords
-from qifsql.data.option import DATA, DETAILS, TEXT, Option, one_of
+from qifsql.data.option import DATA, DETAILS, DRAWN, TEXT, Option, one_of
 
+TEST = "Test"
+Way = Literal["chance", "risk"]
+"""A draw of people: each as likely as another, or those at greatest risk first."""
 Object = Literal["hyper", "prior", "joint", "channel", "cooccurrence"]
 """An object of information flow."""
 Show = Literal["blocks", "records", "receipt"] | Object
@@ -43,5 +46,26 @@ class InspectOptions(Knowledge, Joining, Sets, Worth, Target, total=False):
             text="records: shannon and guessing (or all) add entropy (bits) and guesses of the "
             "owner and of each secret.",
             panel=DETAILS,
+        ),
+    ]
+    draw: Annotated[
+        int | None,
+        Option(
+            DRAWN,
+            "Draw N people; write sheets for testers to a folder (-o).",
+            text="Draw so many people for a motivated intruder test, and write its files to the "
+            "folder out: sheets of what is known of them, claims to fill in, and the key.",
+            panel=TEST,
+            least=1,
+        ),
+    ]
+    by: Annotated[
+        Way,
+        Option(
+            one_of(*get_args(Way)),
+            "draw: by chance (default), or those at greatest risk.",
+            text='Draw "chance" (each person as likely as another) or "risk": those of whom a '
+            "guess is right with the greatest chance.",
+            panel=TEST,
         ),
     ]

@@ -25,10 +25,22 @@ TITLES = {
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
-    """Return the parts of what was shown: blocks have an order, objects a name."""
+    """Return the parts of what was shown: blocks have an order, objects a name, tests a draw."""
+    if "draw" in spec:
+        return _test_parts(frame)
     if "order" in spec:
         return _block_parts(frame, spec)
     return _object_parts(frame, spec) if "show" in spec else _receipt_parts(frame, tables, spec)
+
+
+def _test_parts(frame: pl.DataFrame) -> list[Part]:
+    """Return a table of the questions of a motivated intruder test, with what is predicted."""
+    heads = [said("question"), said("sheets"), said("predicted right"), said("least")]
+    table = Table.of([*heads, said("greatest")], right=(1, 2, 3, 4))
+    for secret, sheets, *chances in frame.iter_rows():
+        question = said("whose record") if secret is None else escaping.cell(secret)
+        table.add_row(question, words.count(sheets), *map(words.percent, chances))
+    return [table]
 
 
 def _block_parts(frame: pl.DataFrame, spec: Spec) -> list[Part]:

@@ -33,7 +33,8 @@ TOLD_BY: Mapping[str, tuple[str, ...]] = {
 NO_BLOCKS = ("people", "suspected", "links")  # numbers of people that are no sizes of blocks
 PEOPLE_BESIDE = {"success_before", "dimension", "dimensions"}
 """Columns of tables where ``people`` are some of all: those an attack or a cell is about."""
-CHANCES = ("worst_case", "prosecutor_risk", "journalist_risk")  # against people of one block
+CHANCES = ("worst_case", "prosecutor_risk", "journalist_risk", "predicted")
+"""Chances against people of one block, or of as many as there are claims in a test."""
 CHANCES_BESIDE = {"quantile": ("success",), "suspected": ("low", "high")}
 """Further columns of such chances, in tables with the column that is named first."""
 CURVES = (

@@ -51,7 +51,7 @@ PLAIN = frozenset((
     "cells", "suppress", "entries", "unnamed", "protections", "from_records", "count", "small",
     "until", "time_budget", "sweep", "require", "learner", "rapid", "knows", "any", "attempt",
     "complete", "max_size", "omit_missing", "repeated", "names", "pd", "alpha", "samples",
-    "sample_size", "nearest", "expired", "changed", "statement",
+    "sample_size", "nearest", "expired", "changed", "statement", "drawn_by",
 ))  # fmt: skip
 """Options whose value is a choice or a number."""
 COLUMNS = frozenset((

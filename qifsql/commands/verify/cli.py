@@ -25,6 +25,9 @@ EXAMPLES = {
     "The data are elsewhere now; run only the SQL of the manifest.": (
         "qifsql verify risk.parquet data-samples/school_census_2018.parquet --sql"
     ),
+    "Testers have returned their claims about the people who were drawn.": (
+        "qifsql verify test --claims test/testers/claims.csv"
+    ),
 }
 
 
@@ -40,6 +43,10 @@ def verify(
     The data are found by their SHA-256 digests, at their old place, next to RESULT, or in
     FILE. Counts agree if they are equal, other numbers within 1e-12. Exit code 4 also
     where nothing could be checked; numbers that no way gives are listed with the reason.
+
+    With --claims, RESULT is the folder of a motivated intruder test (qifsql inspect --draw): the
+    claims of each tester are scored beside what the model predicts; exit code 4 if they are right
+    more often than that, by more than luck explains.
     """
     from qifsql.commands.verify.verify import verify as run
 

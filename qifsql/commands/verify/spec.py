@@ -1,8 +1,10 @@
 """Options of ``verify``."""
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, TypedDict
 
-from qifsql.data.option import FLAG, WHOLE, Option
+from qifsql.data.option import FLAG, TEXTS, WHOLE, Option
 
 SUBSETS = 20  # of a sweep that are recomputed, by default
 
@@ -19,6 +21,15 @@ class VerifyOptions(TypedDict, total=False):
             WHOLE,
             f"Sweep: recompute this many subsets, drawn by --seed (default {SUBSETS}).",
             least=1,
+        ),
+    ]
+    claims: Annotated[
+        str | Path | Sequence[str | Path],
+        Option(
+            TEXTS,
+            "Score these claims in a test that inspect --draw has written. Repeatable.",
+            text="Files of claims, one per tester, in a test that inspect has drawn: they are "
+            "scored.",
         ),
     ]
 

@@ -19,6 +19,7 @@ from qifsql.commands.verify import (
     verdicts,
 )
 from qifsql.commands.verify.input_digests import Inputs, locate
+from qifsql.commands.verify.intruder_claims.intruder_claims import score
 from qifsql.commands.verify.spec import SUBSETS, VerifyOptions
 from qifsql.commands.verify.stored_request import (
     RepetitionError,
@@ -38,7 +39,7 @@ from qifsql.commands.verify.verdicts import (
 from qifsql.data.files import path_text, several_paths
 from qifsql.data.option import complete
 from qifsql.engine.settings import Settings
-from qifsql.errors import DatasetError, plural
+from qifsql.errors import DatasetError, InputError, plural
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 from qifsql.results.stored import Stored, read
@@ -79,7 +80,7 @@ def verify(
 
     Args:
         result: A file in which a result was stored (Parquet or JSON, with its manifest), a folder
-            of such files, or a Result.
+            of such files, or a Result. With claims: the folder of the test.
         source: The attacked file, a folder of files, or a list, if they were moved. By default
             they are looked for at the paths of the manifest and next to the result.
         settings: Memory, threads and temporary folder; its seed (0 unless given) draws subsets.
@@ -89,6 +90,11 @@ def verify(
         recomputed, way, verdict (agrees, differs, not checked) and reason. met is true if no
         number differs, and in every row of an attack or a verdict one agrees by another way than
         the SQL of the manifest (of other results, in some row).
+        With claims: one row per file (from 1; NULL: all together), secret (NULL: whose record it
+        is) and least stated confidence (stated_from): sheets, claims, right, precision with low
+        and high (exact, at 95 %), predicted, stated and coverage, in [0, 1]; met is false if
+        nothing is claimed, or if all claims of a file about a question are right more often than
+        predicted, by more than luck explains.
 
     Raises:
         InputError: The result cannot be read, or the data are missing or have other digests.
@@ -100,10 +106,14 @@ def verify(
         >>> checked.met, checked.frame["verdict"].unique().to_list()
         (True, ['agrees'])
 
-    Source: M2, M3 and M7 to M20.
+    Source: M2, M3 and M7 to M20; of claims, Clopper and Pearson 1934.
 
     """
     chosen = complete(options, VerifyOptions)
+    if claims := several_paths(chosen["claims"] or ()):
+        if isinstance(result, Result) or source is not None or chosen["sql"] or chosen["subsets"]:
+            raise InputError("claims are scored by the folder of their test, and nothing else")
+        return score(Path(path_text(result)), claims, settings=settings)
     settings = (settings or Settings()).of_duckdb
     origin = Origin.now(settings, "verify")
     sources = [] if source is None else list(map(path_text, several_paths(source)))
