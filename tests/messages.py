@@ -32,7 +32,7 @@ ELSEWHERE = {  # messages that stand in other files
     "method.py": ("measure['title']", "measure['meaning']"),  # those of all explanations
     "chapters.py": ("view.TITLE",),
     "view.py": ("place", "preset['note']"),  # of presets of recipients
-    "statement.py": ("place",),
+    "statement.py": ("place", "preset['note']"),
 }
 FUNCTIONS = {"said": 1, "counted": 2}  # how many of their arguments are messages
 

@@ -168,19 +168,20 @@ def preset_sentences(recipient: Spec) -> list[str]:
         return [said("All values of the preset {name} are replaced.", name=name)]
     message = "From the preset {name} are {values}: {document}."
     origin = said(message, name=name, values=words.listed(places), document=preset["document"])
-    return [origin, *preset_gaps(preset)]
+    notes = [said(preset["note"])] if preset["note"] else []
+    return [origin, *notes, *preset_limits(preset)]
 
 
-def preset_gaps(preset: Mapping[str, Any]) -> list[str]:
-    """Return what the values that are from a preset do not say."""
-    sentences = [said(preset["note"])] if preset["note"] else []
+def preset_limits(preset: Mapping[str, Any]) -> list[str]:
+    """Return what the text of a preset is not about."""
+    sentences = []
     if preset["places"].keys() - {"attempt"}:
         message = (
             "The accepted risks of the text are about re-identification; here they bound the "
             "inference of secrets, too."
         )
         sentences.append(said(message))
-    return [*sentences, said("It says neither what is known and held, nor until when.")]
+    return [*sentences, said("The text says neither what is known and held, nor until when.")]
 
 
 def comparison_text(spec: Spec) -> list[str]:

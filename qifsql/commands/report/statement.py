@@ -189,9 +189,9 @@ def _release(results: Sequence[Stored], check: Stored, purpose: str | None) -> l
     dataset = check.spec.get("dataset")
     card = Table.of(["", ""])
     card.add_row(said("purpose"), _words_or_blank(purpose or stated.get("purpose")))
-    card.rows += chapters.dataset_card(
-        [s for s in results if s.spec.get("dataset") == dataset]
-    ).rows
+    about = chapters.dataset_card([s for s in results if s.spec.get("dataset") == dataset])
+    elsewhere = said("missing values")  # what is assumed of them is in the annex
+    card.rows += [_with_use_of_file(row, check) for row in about.rows if row[0] != elsewhere]
     note = check.manifest
     measured = said(
         "on {day} with qifsql {version}, DuckDB {duckdb} and Polars {polars}",
@@ -210,6 +210,26 @@ def _release(results: Sequence[Stored], check: Stored, purpose: str | None) -> l
     for row in check.details["recipients"].iter_rows(named=True):
         parts += _recipient(row, described[row["name"]], check)
     return parts
+
+
+def _preset_texts(check: Stored) -> list[str]:
+    """Return the texts of the presets that recipients have values of, and their limits."""
+    presets = [r["preset"] for r in check.spec["recipients"] if r.get("preset")]
+    presets = [preset for preset in presets if preset["places"]]
+    documents = dict.fromkeys(preset["document"] for preset in presets)
+    limits = dict.fromkeys(text for p in presets for text in verdicts.preset_limits(p))
+    texts = [said("Presets are from {document}.", document=name) for name in documents]
+    return [" ".join([*texts, *limits])] if presets else []
+
+
+def _with_use_of_file(row: tuple[str, ...], check: Stored) -> tuple[str, ...]:
+    """Return a row of the card of the data; that of a file says what the file is for."""
+    head, text = row
+    names = {Path(str(check.spec.get("policy", ""))).name: said("policy")}
+    for recipient in check.spec["recipients"]:
+        names |= dict.fromkeys(_files(recipient), said("file of a recipient"))
+    uses = (use for name, use in names.items() if name and text.startswith(f"{name}, "))
+    return next(uses, head) if head == said("file") else head, text
 
 
 def _attacks(rows: Sequence[Row]) -> Table:
@@ -244,17 +264,16 @@ def _recipient(row: Mapping[str, Any], described: Mapping[str, Any], check: Stor
     holds = [_held_text(Path(file).name, described) for file in described["holds"]]
     nothing = said("no register of people, and no earlier release (assumed)")
     card.add_row(said("holds"), "; ".join(holds) or nothing)
-    chance = _with_place(words.percent(row["attempt"]), described, "attempt")
-    card.add_row(said("chance that anybody tries"), chance)
+    card.add_row(said("chance that anybody tries"), _attempt_text(row["attempt"], described))
     heads = {"maximum": said("highest risk of a person"), "average": said("average risk")}
     for measure, head in heads.items():
         card.add_row(head, _risk_text(row, described, measure, check))
-    card.add_row(said("average risk without the release"), words.percent(row.get("before")))
-    card.add_row(said("holds until"), row["until"] or said("no day is set in the policy"))
+    if row["until"] is not None:
+        card.add_row(said("holds until"), row["until"])
     preset = described.get("preset")
-    if preset and preset["places"]:
+    if preset and preset["note"]:
         head = said("preset {name}", name=escaping.cell(preset["name"]))
-        card.add_row(head, " ".join([f"{preset['document']}.", *verdicts.preset_gaps(preset)]))
+        card.add_row(head, said(preset["note"]))
     return [Light(text, met=row["met"], caveats=caveats), card]
 
 
@@ -273,14 +292,28 @@ def _risk_text(
     is_sure = not described["laws"] and all(chance == 1 for chance in chances)
     if measure == "maximum" and not is_sure and is_shown:
         text = said("at most {risk}", risk=text)
+    if measure == "average" and row.get("before") is not None:
+        before = words.percent(row["before"])
+        text = said("{risk} (without the release {before})", risk=text, before=before)
     if measure not in described["at_most"]:
         return text
     bound = _with_place(words.percent(described["at_most"][measure]), described, measure)
+    levels = check.frame.filter(recipient=row["name"], measure=measure)
     if is_shown:
-        levels = check.frame.filter(recipient=row["name"], measure=measure)
         greatest = levels.sort("value", descending=True, nulls_last=True).row(0, named=True)
         text = f"{text}: {words.goal(greatest)}"
-    return said("{risk}. Accepted: at most {bound}", risk=text, bound=bound)
+    message = "{risk}. Not met; accepted: at most {bound}"
+    if levels["met"].all():
+        message = "{risk}. Met; accepted: at most {bound}"
+    return said(message, risk=text, bound=bound)
+
+
+def _attempt_text(attempt: float, described: Mapping[str, Any]) -> str:
+    """Return the chance of an attempt: that of a preset, or an assumption of the policy."""
+    text = words.percent(attempt)
+    if "attempt" in (described.get("preset") or {"places": ()})["places"]:
+        return _with_place(text, described, "attempt")
+    return said("{chance} (assumed; see the reasons for the assumptions)", chance=text)
 
 
 def _with_place(text: str, described: Mapping[str, Any], key: str) -> str:
@@ -324,6 +357,7 @@ def _decision(results: Sequence[Stored], check: Stored, withheld: str, file: str
     if "recipient" in check.spec:
         remarks.append(said("This statement is about {name} alone.", name=escaping.cell(names[0])))
     verdict = replace(summary.policy_verdict(check), caveats=remarks)
+    limits = [*_preset_texts(check), *limits]
     registers = [len(r["holds"]) > len(r.get("earlier", ())) for r in check.spec["recipients"]]
     if any(registers):
         message = (

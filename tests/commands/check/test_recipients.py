@@ -434,7 +434,7 @@ def test_a_preset_has_the_values_of_its_text(
         assert place in told
     assert "De-identification Guidelines for Structured Data, June 2016" in told
     assert ("a deliberate attempt" in told) == ("attempt" in taken and preset != "public")
-    assert "It says neither what is known and held, nor until when." in told
+    assert "The text says neither what is known and held, nor until when." in told
 
 
 @pytest.mark.parametrize(
