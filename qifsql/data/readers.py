@@ -232,7 +232,7 @@ def loading(
     """Return the dataset with the rows of ``source`` in an internal table of the engine.
 
     For a collection, it has the columns in ``used``, under their names with tags. Its ``statement``
-    makes the table.
+    makes the table, which takes the place of an earlier one.
     """
     copy = Dataset(
         source.name,
@@ -244,7 +244,9 @@ def loading(
         read_as=source.read_with,
     )
     rows = exp.alias_(relation(source, used, ordered=ordered), "rows", table=True)
-    create = exp.Create(this=relation(copy), kind="TABLE", expression=exp.select("*").from_(rows))
+    create = exp.Create(
+        this=relation(copy), kind="TABLE", expression=exp.select("*").from_(rows), replace=True
+    )
     return replace(copy, statement=create.sql("duckdb"))
 
 

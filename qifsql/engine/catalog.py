@@ -37,7 +37,7 @@ ROWS_OF_NAMES = 1_000  # in which names of people are looked for
 # In these templates ``rows`` has a row per record, ``field`` is its cell in one column.
 COUNT_VALUES = "SELECT count(DISTINCT field), count(field) FROM rows"
 WORDED_TYPES = (*INTEGERS, *TEXTS)  # types of columns that may have words for missing values
-WORDED_TOGETHER = 64  # columns of one query, which needs up to 10 MB for each
+WORDED_TOGETHER = 16  # columns of one query, which takes more time for each of many
 VALUES_OF_FIRST = "SELECT field FROM rows WHERE field IN (SELECT field FROM rows LIMIT 1000)"
 COUNT_DIFFERING = """
 SELECT count(*)
@@ -232,21 +232,29 @@ class Catalog:
         records of a large file are read.
         """
         columns = [c for c in map(self.schema.find, names) if c and family(c.type) in WORDED_TYPES]
+        is_csv = isinstance(self.dataset, Dataset) and self.dataset.format == "csv"
+        many_queries = len(columns) > 4 * WORDED_TOGETHER
+        source = self.engine.load(self.dataset) if is_csv and many_queries else self.dataset
         return {
             name: words
             for start in range(0, len(columns), WORDED_TOGETHER)
             for name, words in self._usual_words(
-                columns[start : start + WORDED_TOGETHER], where, of_first=of_first
+                columns[start : start + WORDED_TOGETHER], source, where, of_first=of_first
             ).items()
         }
 
     def _usual_words(
-        self, columns: Sequence[Column], where: exp.Expr | None, *, of_first: bool
+        self,
+        columns: Sequence[Column],
+        source: Dataset | Collection,
+        where: exp.Expr | None,
+        *,
+        of_first: bool,
     ) -> dict[str, UsualWords]:
-        """Return the usual words in the ``columns``, read by one query."""
-        rows = self._records([exp.Star()], where)
+        """Return the usual words in the ``columns`` of a ``source``, read by one query."""
+        rows = self._records([exp.Star()], where, source=source)
         rows = rows.limit(FIRST_ROWS) if of_first else rows
-        codes = self._codes_of_nines(columns, rows)
+        codes = self._codes_of_nines(columns, rows, source)
         words = [
             exp.alias_(_usual_word(column, codes.get(column.name, ())), f"word_{i}", copy=False)
             for i, column in enumerate(columns)
@@ -260,7 +268,7 @@ class Catalog:
         ]
         # one row: how many records were read; for each column its words, and records with one
         query = exp.select("count(*)", *counts).from_(cells.subquery("cells"), copy=False)
-        ((n_read, *answers),) = remembered.query(self.engine, query, self.dataset)
+        ((n_read, *answers),) = remembered.query(self.engine, query, source)
         is_part = of_first and n_read == FIRST_ROWS
         by_column = zip(columns, answers[::2], answers[1::2], strict=True)
         return {
@@ -270,7 +278,7 @@ class Catalog:
         }
 
     def _codes_of_nines(
-        self, columns: Sequence[Column], rows: exp.Select
+        self, columns: Sequence[Column], rows: exp.Select, source: Dataset | Collection
     ) -> dict[str, tuple[str, ...]]:
         """Return the columns of whole numbers whose greatest one is a code of nines, with it.
 
@@ -283,7 +291,7 @@ class Catalog:
         # and the greatest
         tests = [filled(test, {"field": _column(c)}) for c in numbers for test in EXTREMES]
         query = exp.select(*tests).from_(rows.subquery(SOURCE))
-        (answers,) = remembered.query(self.engine, query, self.dataset)
+        (answers,) = remembered.query(self.engine, query, source)
         by_column = zip(numbers, answers[::3], answers[1::3], answers[2::3], strict=True)
         return {
             column.name: (str(code),)
@@ -411,13 +419,15 @@ class Catalog:
         columns: Sequence[exp.Expr],
         where: exp.Expr | None,
         used: frozenset[str] | None = None,
+        source: Dataset | Collection | None = None,
     ) -> exp.Select:
         """Return the query of columns of the records that a filter keeps.
 
-        ``used`` are those that it reads of a collection (None: all).
+        ``used`` are those that it reads of a collection (None: all); ``source`` is the dataset, or
+        a copy of it in the engine.
         """
-        source = exp.alias_(relation(self.dataset, used), SOURCE, table=True)
-        rows = exp.select(*columns).from_(source)
+        table = exp.alias_(relation(source or self.dataset, used), SOURCE, table=True)
+        rows = exp.select(*columns).from_(table)
         return rows if where is None else rows.where(where.copy())
 
     def _count_values(self, column: Column, values: exp.Expr) -> Repeated:

@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from qifsql.data.collection import Collection
 from qifsql.data.dataset import Dataset
+from qifsql.data.readers import array_of_paths
 from qifsql.engine.protocol import Engine
 from qifsql.query.render import render
 
@@ -42,7 +43,9 @@ def _remember(
     state = _state(dataset)
     if state is None:
         return ask()
-    key = (engine.settings.engine_name, sql, state)
+    assert isinstance(dataset, Dataset)  # noqa: S101 - a collection has no state
+    paths = render(array_of_paths(dataset))  # a study names the same files from its folder
+    key = (engine.settings.engine_name, sql.replace(paths, "paths"), state)
     if (answer := _answers.get(key)) is None:
         answer = ask()
         if _state(dataset) == state:
@@ -56,6 +59,8 @@ def _remember(
 def _state(dataset: Dataset | Collection) -> tuple[tuple[int, ...], ...] | None:
     """Return what tells a change of the files; None for frames, and files changed just now."""
     if isinstance(dataset, Collection) or dataset.frame is not None or dataset.copies:
+        return None
+    if dataset.statement:  # a copy in the engine, which does not say how the file was read
         return None
     try:
         states = [Path(path).stat() for path in dataset.paths]
