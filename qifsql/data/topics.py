@@ -209,7 +209,6 @@ _SECRETS = {  # the most sensitive first: special categories, offences, money, t
 }
 SECRETS = tuple(_topic(key, "secret", name) for key, name in _SECRETS.items())
 _QUASI_IDENTIFIERS = {
-    "court": "court record",
     "place": "place",
     "age": "age",
     "sex": "sex",
@@ -228,6 +227,17 @@ QUASI_IDENTIFIERS = tuple(
 )
 """Subjects that others can see or look up; the first that fits gives the reason."""
 SUBJECTS = (*QUASI_IDENTIFIERS, *SECRETS)
+TOPICS = {
+    **dict(zip((*_QUASI_IDENTIFIERS, *_SECRETS), SUBJECTS, strict=True)),
+    "weight": WEIGHT,
+    "number": NUMBER,
+    "person": NUMBER,
+    "household": NUMBER,
+    "processing": PROCESSING,
+    "administration": ADMINISTRATION,
+    "everyday": EVERYDAY,
+}
+"""The topics of columns of well-known files (``codebooks``), by their keys there."""
 
 
 @lru_cache(maxsize=10_000)
@@ -236,8 +246,6 @@ def topics_of(value: str) -> tuple[Topic, ...]:
     return tuple(topic for topic in SUBJECTS if topic.has(value))
 
 
-COURT = "court record"
-"""Published in many countries: this topic wins over offences."""
 _OF_MEMBERS = ("sex", "age")
 
 

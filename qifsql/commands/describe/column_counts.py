@@ -11,7 +11,7 @@ CATEGORIES = 50  # values of a floating number that may be categories
 AMOUNTS = 100  # values of a number that is no code
 ZEROS = 0.4  # share of zeros of a number of events that most people do not have
 OLDEST = (70, 98)  # the greatest age in a file, which 99 and 100 percent are not
-DATES = ("DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "TIMESTAMP_NS", "TIMESTAMP_S")
+DATES = ("DATE", "TIME", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "TIMESTAMP_NS", "TIMESTAMP_S")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,13 +65,18 @@ class Counted:
 
     @property
     def dated(self) -> bool:
-        """Return whether the values are dates, by their type or their form."""
-        return family(self.type) in DATES or self.seen.shape == "date"
+        """Return whether the values are dates or times, by their type or their form."""
+        return family(self.type) in DATES or self.seen.shape in ("date", "time of day")
 
     @property
     def binary(self) -> bool:
         """Return whether there are two values."""
         return self.distinct <= 2
+
+    @property
+    def one_letter(self) -> bool:
+        """Return whether all values are single letters."""
+        return bool(self.seen.domain) and all(len(value) == 1 for value in self.seen.domain)
 
     @property
     def floating(self) -> bool:

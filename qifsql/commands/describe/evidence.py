@@ -6,7 +6,7 @@ Only the first records are looked at, and of each column its most frequent value
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from operator import le
 
@@ -31,6 +31,7 @@ WORDS = 15  # of a value that may be a label
 FEW = 12  # values that are compared with those of neighbours
 VALUES = 200  # the most frequent values of a column
 MOST = 0.8  # share of the values that have a shape, or are labels of a subject
+SKEWED = 0.3  # place of the median between the least and the greatest number of amounts
 LONGEST = 200  # characters of a value that are looked at
 
 MONTHS = (
@@ -44,6 +45,7 @@ DATE = re.compile(
     re.IGNORECASE,
 )
 CLOCK = re.compile(r"\d{1,2}:\d{2}")
+TIME_OF_DAY = re.compile(r"([01]?\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?)?( ?[ap]m)?", re.IGNORECASE)
 MIDNIGHT = re.compile(r"\b00:00(:00)?(\.0+)?$")
 EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[a-zA-Z]{2,}")
 DISEASE = r"[A-TV-Z]\d[0-9AB](\.?([0-9A-Z]{1,2}|[0-9X]{3}[A-Z]?))?"
@@ -107,11 +109,12 @@ Sample = Mapping[str, Texts]
 class Evidence:
     """The evidence in the values of a column.
 
-    ``topic``: the subject of its labels. ``shape``: ``date``, ``names``, ``e-mail``, ``document``,
-    ``code of a disease``, ``amount``, ``height``, ``age``, ``place``, ``serial`` (letters and
-    digits), or empty. ``clock``: its
-    dates have a time of day. ``unsure``: some labels are answers to questions. ``yes_or_no``: one
-    is yes, and one is no.
+    ``topic``: the subject of its labels. ``shape``: ``date``, ``time of day``, ``names``,
+    ``e-mail``, ``document``, ``code of a disease``, ``amount``, ``height``, ``age``, ``place``,
+    ``serial`` (letters and digits), or empty. ``clock``: its dates have a time of day.
+    ``skewed``: many numbers that differ, of which most are small, as amounts are and numbers of
+    records not. ``unsure``: some labels are answers to questions. ``yes_or_no``: one is yes, and
+    one is no.
     ``numbers``: the least and the greatest of its numbers; ``integers``: these are whole;
     ``zeros``: the share of records with 0.
     ``values``: its labels, to compare them with those of other columns; ``domain``: all its
@@ -121,6 +124,7 @@ class Evidence:
     topic: Topic | None = None
     shape: str = ""
     clock: bool = False
+    skewed: bool = False
     unsure: bool = False
     yes_or_no: bool = False
     numbers: tuple[float, float] | None = None
@@ -135,7 +139,21 @@ NOTHING = Evidence()
 
 def evidence(sample: Sample) -> dict[str, Evidence]:
     """Return the evidence of each column of a sample."""
-    return {name: _of_values(_frequent(texts)) for name, texts in sample.items()}
+    return {
+        name: replace(_of_values(_frequent(texts)), skewed=_is_skewed(texts))
+        for name, texts in sample.items()
+    }
+
+
+def _is_skewed(texts: Texts) -> bool:
+    """Return whether most of many different numbers are small; numbers of records are not so."""
+    numbers = [_number(text) for text in texts.values if text is not None]
+    if len(numbers) < COMPARED or 2 * len(numbers) < len(texts.places) or None in numbers:
+        return False
+    ordered = sorted(number for number in numbers if number is not None)
+    if ordered[0] < 0:
+        return True
+    return ordered[len(ordered) // 2] - ordered[0] < SKEWED * (ordered[-1] - ordered[0])
 
 
 def copies(sample: Sample) -> dict[str, str]:
@@ -276,6 +294,7 @@ def _shape(counts: Mapping[str, int], words: Mapping[str, str]) -> str:
         ("document", lambda value: UUID.fullmatch(value.lower()), 5),
         ("document", WEB.fullmatch, 5),
         ("date", DATE.fullmatch, 2),
+        ("time of day", TIME_OF_DAY.fullmatch, 5),
         ("code of a disease", ICD.fullmatch, 4),
         ("height", FEET.fullmatch, 3),
         ("amount", MONEY.fullmatch, 3),
@@ -363,6 +382,7 @@ def _topic(counts: Mapping[str, int], words: Mapping[str, str]) -> Topic | None:
         share = sum(labels[v] for v in of_topic) / sum(labels[v] for v in (*of_topic, *against))
         least = 1 if len(labels) == 1 and len(counts) > 1 else 2  # labels about the subject
         short = all(len(value) <= 2 for value in of_topic)
+        least = 2 if short else least
         if len(of_topic) >= least and share >= (0.95 if short else 0.6):
             shares.append((share, -len(shares), topic))  # of equal shares, the first topic wins
     return max(shares, default=(0, 0, None), key=lambda s: s[:2])[2]

@@ -17,7 +17,6 @@ from qifsql.data.topics import (
     ADMINISTRATION,
     CODE,
     CONTACT,
-    COURT,
     EVERYDAY,
     HOUSEHOLD,
     NUMBER,
@@ -80,8 +79,10 @@ ASIDE = re.compile(r"\s*\([^()]*\)|\s[-–]\s.*")
 """Additions of labels to their subject: ``Income (net)``, ``Truancy - late for school``."""
 BLANK = re.compile(r"_{3}|\[[A-Z]+\]")
 """The place of a question for the name of the person."""
-WEIGHT_NAME = re.compile(r"_w[^aeiou_]*(_\d+_[^aeiou_]*)?_")
-"""Abbreviations of weights, such as ``ww`` and ``wp00bgp``."""
+WEIGHT_NAME = re.compile(
+    r"_w[^aeiou_]*(_\d+_[^aeiou_]*)?_|[a-z0-9_]+(wt|wgt|wght|pond|gewicht|poids)s?(_\d+)?_"
+)
+"""Abbreviations of weights, such as ``ww``, ``wp00bgp`` and ``strwt``."""
 
 
 @dataclass(frozen=True)
@@ -198,6 +199,8 @@ def _guess(column: Counted, siblings: Siblings) -> Guess:
         return Guess("constant", CONSTANT if column.distinct else EMPTY, "high")
     if column.household:
         return Guess("household", reason(HOUSEHOLD), "high")
+    if topic := siblings.survey_topics.get(column.name):
+        return Guess("key" if topic is NUMBER else topic.role, reason(topic), "high")
     visible = _first(QUASI_IDENTIFIERS, f"_{question or name}_")
     # A topic of categories with a column of numbers: its short name meant something else, unless
     # they are years of education.
@@ -248,6 +251,8 @@ def _weight(column: Counted, name: str, siblings: Siblings) -> Guess | None:
     # Values in the range of bodies, or of newborn ones, are no weights of records if the name has a
     # unit, or if they are whole, or other columns measure bodies.
     least, greatest = column.seen.numbers or (0, 0)
+    if least < 0:
+        return None
     lowest, highest = PEOPLE if siblings.bodies and greatest >= BODIES[0] else BODIES
     in_range = lowest <= least and greatest <= highest and column.distinct >= 10
     is_newborn = any(low <= least and 8 * low < greatest <= high for low, high in NEWBORN)
@@ -267,7 +272,7 @@ def _identity(column: Counted, name: str, visible: _Match | None) -> Guess | Non
     unless the column has a handful of values, or its name may mean something else.
     """
     # How surely the name is about a number, and about a name or address; empty if it is not.
-    number, contact = NUMBER.confidence(name), CONTACT.confidence(name)
+    number, contact = NUMBER.confidence(name), CONTACT.confidence(f"_{name}_")
     is_about_more = visible is not None and visible.topic.name != "education"
     is_numbered = column.unique or (visible is None and not column.handful)
     if number == "high" and is_numbered and not _sentence(column.name):
@@ -285,7 +290,8 @@ def _identity(column: Counted, name: str, visible: _Match | None) -> Guess | Non
     doubtful = contact == "medium" and (is_about_more or not (is_many or column.unique))
     if contact and not column.handful and not doubtful:
         return Guess("identifier", reason(CONTACT), contact)
-    if column.unique and (number or CODE.confidence(name)):
+    is_place = visible is not None and visible.topic.name == "place" and not _doubt(visible)
+    if column.unique and not is_place and (number or CODE.confidence(name)):
         return Guess("key", reason(NUMBER), number or "medium")
     return None
 
@@ -339,12 +345,17 @@ def _subject(
     labels = None if column.unique else column.seen.topic or _of_shape(column.seen.shape)
     sibling = siblings.subjects.get(column.name)
     secret = _first(SECRETS, f"_{name}_") or _first(SECRETS, name)
-    if secret and visible and visible.topic.name == COURT:  # court records are public
-        secret = None
+    is_short = not _sentence(column.name)
+    if secret and visible and is_short and visible.topic.name == "place":  # as in health_region
+        last = name.strip("_").split("_")[-1]
+        secret = None if visible.topic.confidence(f"_{last}_") == "high" else secret
     if secret and visible and _sentence(column.name) and _doubt(visible) <= _doubt(secret):
         is_first = visible.topic.place(name) < secret.topic.place(name)  # which is asked
         secret, visible = (None, visible) if is_first else (secret, None)
     named = secret or visible
+    is_letter = column.binary and labels is not None and labels.name == "sex" and column.one_letter
+    if is_letter and named and named.topic is not labels:  # of other codes with F and M
+        labels = None
     if labels and (named is None or named.confidence != "high" or labels is named.topic):
         role = labels.role
         return Guess(role, _seen(labels, named), "high")
@@ -389,7 +400,7 @@ def _asks_a_person(column: str) -> bool:
 
 def _by_values(column: Counted, name: str, *, is_answer: bool) -> Guess:
     """Return the guess of a column whose name says nothing."""
-    if column.unique and not column.floating:
+    if column.unique and not column.floating and not column.seen.skewed:
         return Guess("key", UNIQUE, "medium")
     is_coded = NUMBERED.fullmatch(column.name) is not None and not column.label
     if column.aged and is_coded:

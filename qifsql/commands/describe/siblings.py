@@ -5,7 +5,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from qifsql.commands.describe.column_counts import Counted
-from qifsql.data.topics import Topic, spelled
+from qifsql.data.codebooks import topics_of_known
+from qifsql.data.topics import TOPICS, Topic, spelled
 
 ANSWERS = 4  # columns of yes and no that are the answers to one question
 SHORTEST = 4  # letters of the name of a question
@@ -26,11 +27,14 @@ class Siblings:
     ``questions`` and ``parts`` are the question that a column answers, and the columns of which its
     name is made; ``subjects`` its secret subject, by its siblings. ``births`` and ``bodies``:
     whether some columns are about births, or measures of bodies. ``series`` are the beginnings of
-    many numbered names, such as ``q`` of ``q17``.
+    many numbered names, such as ``q`` of ``q17``; ``survey_topics`` those of columns of well-known
+    files.
     """
 
     def __init__(self, columns: Sequence[Counted]) -> None:
         self.columns = {column.name: column for column in columns}
+        keys = topics_of_known([column.name for column in columns])
+        self.survey_topics = {column: TOPICS[topic] for column, topic in keys.items()}
         self.questions = _questions(columns)
         self.births = any(BIRTHS.search(spelled(column.name)) for column in columns)
         self.bodies = any(BODY.search(spelled(column.name)) for column in columns)

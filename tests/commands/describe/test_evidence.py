@@ -407,6 +407,40 @@ def test_years_of_education_are_no_measurement() -> None:
     assert roles == ["quasi-identifier", "secret"]
 
 
+@pytest.mark.parametrize(
+    ("columns", "roles"),
+    [
+        ("caseid v005 v012 v024 v190", "key weight quasi-identifier quasi-identifier secret"),
+        ("v113 v741", "secret secret"),  # of another file
+    ],
+)
+def test_codes_are_read_as_those_of_a_survey_in_that_survey(columns: str, roles: str) -> None:
+    rows = described({name: [r % 7 for r in range(RECORDS)] for name in columns.split()})
+    assert [row["suggested_role"] for row in rows.values()] == roles.split()
+
+
+def test_amounts_are_no_keys_though_all_differ() -> None:
+    numbers = [r * 7919 % RECORDS for r in range(RECORDS)]
+    assert role(numbers)[0] == "key"
+    assert role([100 + n**3 for n in numbers]) == ("secret", MEASURED)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "guess"),
+    [
+        ("health_region", [1, 2, 3, 4], ("quasi-identifier", "name: place")),
+        ("charge_degree", ["F", "M"], ("secret", "name: offences")),
+        ("stop_time", ["10:15", "23:59", "00:30", "7:05", "12:00"], ("quasi-identifier", EVENT)),
+        ("hhpond", [0.3 + 0.17 * r for r in range(RECORDS)], ("weight", "name: weight")),
+        ("first", [f"name{r}" for r in range(RECORDS)], ("identifier", "name: name or address")),
+    ],
+)
+def test_the_head_of_a_name_says_more_than_its_other_words(
+    name: str, values: list[Any], guess: tuple[str, str]
+) -> None:
+    assert role(values, name) == guess
+
+
 def test_unknown_answers_among_those_about_health_are_about_it_too() -> None:
     """Symptoms in a register: 1, 2, 9 in each; the same values far away say nothing."""
     codes = ["1", "2", "9"]
