@@ -180,6 +180,7 @@ KINDS: dict[str, dict[str, Rows]] = {
         "groups": Rows(columns=["commands.tables.breakdown.GROUPS"]),
         "cells": Rows(columns=["commands.tables.breakdown.CELLS"]),
         "without": Rows(columns=["commands.tables.tables.WITHOUT"]),
+        "alone": Rows(columns=["commands.tables.tables.ALONE"]),
         "remedies": Rows(columns=["commands.tables.remedies.REMEDIES"]),
         "magnitudes": Rows(columns=["commands.tables.magnitude.MAGNITUDES"]),
     },

@@ -95,6 +95,8 @@ LINES: dict[str, tuple[str, ...]] = {
     "tables": (
         "tables people.parquet --table age,gender:suppress<2 --table age,illness -s illness",
         "tables --published counts.csv --published shown.csv:suppress<3",
+        "tables people.parquet --table gender,illness --release mondrian.parquet:age,occupation"
+        " -s illness --leave-one-out",
     ),
     "synthetic": (
         "synthetic people.parquet people.csv --control people@people.duckdb -q age,gender "

@@ -11,7 +11,6 @@ that the records of one person are in.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import NamedTuple
 
 from sqlglot import exp
@@ -19,9 +18,10 @@ from sqlglot import exp
 from qifsql.counting.composition import Compared
 from qifsql.counting.locate import Located, locate
 from qifsql.counting.spans import Generalised, make_spans
+from qifsql.counting.suppressed import written_request
+from qifsql.data.collection import Collection
 from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import SOURCE
-from qifsql.data.files import MANIFEST, parsed_json
 from qifsql.data.readers import relation
 from qifsql.engine.tables import Tables
 from qifsql.errors import DatasetError, InputError, plural, quoted
@@ -105,7 +105,7 @@ def find(tables: Tables, original: Compared, release: Compared) -> Compatible:
     records. Raises UncountedError if the release has false cells by its method, or cells that may
     be any value in more than ``MOST_SETS`` sets of columns: people are located once for each.
     """
-    _refuse_false_cells(release)
+    refuse_false_cells(release.attack.microdata.dataset, release.title)
     numbers = [column.raw.number for column in release.columns]
     tables = tables.doing("locating people", release.title)
     is_told = _make_points_and_classes(tables, original, release, numbers)
@@ -131,21 +131,14 @@ def _drop_tables(tables: Tables, release: Compared) -> None:
         tables.drop(column.names["spans"], column.names["members"])
 
 
-def _refuse_false_cells(release: Compared) -> None:
+def refuse_false_cells(dataset: Dataset | Collection, title: str) -> None:
     """Refuse a release whose manifest names a method that writes false values."""
-    dataset = release.attack.microdata.dataset
-    for path in dataset.paths if isinstance(dataset, Dataset) else ():
-        try:
-            manifest = parsed_json(Path(path + MANIFEST).read_bytes())
-            method = manifest["spec"]["method"]
-        except (OSError, ValueError, LookupError, TypeError):
-            continue
-        if method in FALSE_CELLS:
-            raise UncountedError(
-                f"{release.title} was made by the method {method}: its cells are values that may "
-                "be false, so the record whose cells contain a person's values need not be hers; "
-                f"{OTHER_ATTACKS}"
-            )
+    method = (written_request(dataset) or {}).get("method")
+    if method in FALSE_CELLS:
+        raise UncountedError(
+            f"{title} was made by the method {method}: its cells are values that may be false, so "
+            f"the record whose cells contain a person's values need not be hers; {OTHER_ATTACKS}"
+        )
 
 
 def _make_points_and_classes(

@@ -7,14 +7,17 @@ within a group of their own, which is counted in the success over everybody, so 
 never makes it smaller than ``*`` as a value does. Shares are of all records.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 from sqlglot import exp
 
 from qifsql.adversary.spec import Attribute, BoundAttack, Microdata
 from qifsql.data.collection import Collection
+from qifsql.data.dataset import Dataset
 from qifsql.data.files import MANIFEST, parsed_json
 from qifsql.engine.protocol import Engine
 from qifsql.errors import plural
@@ -84,7 +87,8 @@ def people_of(engine: Engine, microdata: Microdata) -> int:
 
 def condition(microdata: Microdata) -> exp.Expr | None:
     """Return the condition that a record of the file is suppressed; None where none can be."""
-    if not may_be_suppressed(microdata.qids, written_here=_is_written_here(microdata)):
+    written_here = written_request(microdata.dataset) is not None
+    if not may_be_suppressed(microdata.qids, written_here=written_here):
         return None
     return all_suppressed(microdata.qids, [exp.paren(normal(q)) for q in microdata.qids])
 
@@ -95,7 +99,8 @@ def of_cell(microdata: Microdata, form: Attribute, cell: exp.Expr) -> exp.Expr |
     ``form`` is the quasi-identifier, or what a change makes of it. None: no cell of its type can
     be suppressed.
     """
-    if not may_be_suppressed([form], written_here=_is_written_here(microdata)):
+    written_here = written_request(microdata.dataset) is not None
+    if not may_be_suppressed([form], written_here=written_here):
         return None
     return all_suppressed([form], [cell])
 
@@ -136,15 +141,17 @@ def both(where: exp.Expr | None, more: exp.Expr) -> exp.Expr:
     return more if where is None else exp.and_(exp.paren(where.copy()), more)
 
 
-def _is_written_here(microdata: Microdata) -> bool:
-    """Return whether qifsql wrote the file as a release, as the manifest beside it says."""
-    if isinstance(microdata.dataset, Collection):
-        return False
-    for path in microdata.dataset.paths:
+def written_request(dataset: Dataset | Collection) -> Mapping[str, Any] | None:
+    """Return what was asked of ``anonymise`` for a release; None if it did not write this file.
+
+    The manifest beside the file says so.
+    """
+    for path in dataset.paths if isinstance(dataset, Dataset) else ():
         try:
             origin = parsed_json(Path(path + MANIFEST).read_bytes())
         except (OSError, ValueError):
             continue
         if isinstance(origin, dict) and origin.get("result") == "anonymise":
-            return True
-    return False
+            request = origin.get("spec")
+            return request if isinstance(request, dict) else {}
+    return None

@@ -13,7 +13,7 @@ from sqlglot import exp
 from qifsql.errors import InputError, did_you_mean, quoted
 from qifsql.query.columns import number
 
-Kind = Literal["exact", "suppress", "round", "noise", "atleast"]
+Kind = Literal["exact", "suppress", "round", "noise", "atleast", "partial"]
 LEAST: dict[Kind, int] = {"exact": 0, "suppress": 2, "round": 2, "noise": 1, "atleast": 1}
 LARGEST = 10**9  # of the number of a protection; LEAST are the least ones
 WORDS = (
@@ -32,7 +32,8 @@ class Protection:
     ``suppress`` hides counts from 1 to ``number`` - 1, with ``variant`` (zeros) 0, too; ``round``
     rounds to multiples of ``number``, half up, or with ``variant`` (random) up or down without
     bias; ``noise`` adds at most ``number`` up or down; ``atleast`` tells counts from ``number`` on
-    only as "that many or more".
+    only as "that many or more". ``partial`` counts leave up to ``number`` people out, whose records
+    were suppressed or not released: no user writes it.
     """
 
     kind: Kind = "exact"
@@ -63,7 +64,7 @@ class Protection:
         """Return the largest count of a combination that is not listed, a published 0."""
         if self.kind == "round":
             return self.number - 1 if self.variant else (self.number + 1) // 2 - 1
-        return self.number if self.kind == "noise" else 0
+        return self.number if self.kind in ("noise", "partial") else 0
 
     def hidden(self) -> tuple[int, int]:
         """Return the least and the largest count of a hidden cell."""
@@ -81,7 +82,7 @@ class Protection:
 
     def upper(self, published: exp.Expr) -> exp.Expr:
         """Return the largest count behind a published one; NULL: there is none."""
-        if self.kind in ("round", "noise"):
+        if self.kind in ("round", "noise", "partial"):
             return exp.Add(this=published, expression=number(self.unlisted))
         if self.kind == "atleast":
             open_end = exp.GTE(this=published, expression=number(self.number))

@@ -135,7 +135,7 @@ class Entries:
         if "dataset" in content:
             names = table.pop("dataset", None)
             return None if names is None else self.sources.of(names, *place, "dataset")
-        if place[0] == "tables" and "published" in content:  # published tables need no records
+        if place[0] == "tables" and {"published", "release"} & content.keys():  # need no records
             return Source(())
         if len(named) == 1:
             return next(iter(named.values()))

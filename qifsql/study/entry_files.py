@@ -55,7 +55,8 @@ class Files:
             if gain is None:
                 return None
             options["gain"] = (*options["gain"][:i], gain, *options["gain"][i + 1 :])
-        resolve = dict.fromkeys(WITH_TABLES, self._with_table) | {"published": self._published}
+        resolve = dict.fromkeys(WITH_TABLES, self._with_table)
+        resolve |= dict.fromkeys(("published", "release"), self._published)
         for name in resolve.keys() & options.keys():  # texts in which a file is only a part
             texts = enumerate(options[name])
             options[name] = tuple(resolve[name](text, files, *place, name, i) for i, text in texts)
@@ -196,10 +197,15 @@ class Files:
         return "; ".join(pieces)
 
     def _published(self, text: str, files: Collected, *place: Step) -> str:
-        """Return ``FILE[:PROTECTION]`` with the resolved path of the file, added to ``files``."""
+        """Return ``FILE[:PROTECTION]`` with the resolved path of the file, added to ``files``.
+
+        A microdata release may end in its columns, ``FILE:COLUMNS``.
+        """
         moved = resolved(self.reader.folder, text)
         file = text
-        if not Path(moved).exists():  # then it may end in a protection
+        if not Path(moved).exists() and place[-2] == "release":
+            file = text.rpartition(":")[0] or text
+        elif not Path(moved).exists():  # then it may end in a protection
             try:
                 file, _ = split(text)
             except InputError as e:

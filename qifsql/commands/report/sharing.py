@@ -71,7 +71,7 @@ Writer: TypeAlias = Callable[[str], str | None]
 """A function that writes a text as it may be shown; None: it must not be."""
 WRITTEN: Mapping[str, Mapping[str, Writer]] = {
     "tables": {
-        **dict.fromkeys(("tables", "table", "without"), literals.table),
+        **dict.fromkeys(("tables", "table", "without", "alone"), literals.table),
         **dict.fromkeys(("known", "dimensions", "dimension", "number"), literals.named),
         **dict.fromkeys(("bounds", "protection"), str),
         "remedy": literals.remedy,

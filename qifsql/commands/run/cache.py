@@ -311,7 +311,7 @@ def _identifying_options(entry: Entry, contents: Contents) -> dict[str, Any]:
     """
     idle = IDLE_OPTIONS.get(entry.kind, ())
     options = {n: _plain_option(v, contents) for n, v in entry.options.items() if n not in idle}
-    for name in {"gain", "published"} & options.keys():
+    for name in {"gain", "published", "release"} & options.keys():
         options[name] = [entry.written.get(text, text) for text in options[name]]
     for name in {"link", "knows"} & options.keys():
         options[name] = [entry.as_written(text) for text in options[name]]

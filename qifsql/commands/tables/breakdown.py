@@ -121,8 +121,11 @@ def disclosure(measured: Measured) -> pl.DataFrame:
     for table in measured.published:
         if table.protection.unlisted or len(table.edge) < 2:
             continue  # a cell that is not listed may have people; one dimension has no rows
-        for i in sorted(table.edge):  # the dimension whose value a row may tell
-            tables, shape = {"cells": table.cells}, {"edge": table.edge - {i}}
+        # Cells of releases that follow from the table's own dimensions tell nothing more.
+        within = [t.edge for t in measured.release.structural if t.edge <= table.edge]
+        edge = table.edge - (frozenset().union(*within) & margins.domain.derived)
+        for i in sorted(edge if len(edge) > 1 else ()):  # the dimension whose value a row may tell
+            tables, shape = {"cells": table.cells}, {"edge": edge - {i}}
             query = splice("tables/single_cells", tables=tables, shape=shape)
             ((single_rows, people),) = margins.tables.rows(query)
             rows.append((table.title, margins.domain.names[i], int(single_rows), int(people)))
@@ -152,7 +155,7 @@ def overlaps(measured: Measured, small: int) -> pl.DataFrame:
         proved = proofs.sure_cells(margins, edge)
         query = exp.select("count(*)", "coalesce(sum(lower), 0)::BIGINT").from_(proved)
         ((n, people),) = margins.tables.rows(query.where(is_small))
-        names = [margins.domain.names[i] for i in sorted(edge)]
+        names = [margins.domain.names[i] for i in sorted(edge & margins.domain.independent)]
         rows.append((titles, names, int(n), int(people)))
     return pl.DataFrame(rows, schema=OVERLAPS, orient="row")
 
@@ -303,7 +306,8 @@ def cell_details(measured: Measured, question: Question) -> dict[str, pl.DataFra
     if cells is None:
         measured.notes.append("the combinations of the worst component are too many to list")
         return {}
-    inner = every if component is None else every - margins.shared  # differ within the component
+    dims = margins.domain.independent
+    inner = dims if component is None else dims - margins.shared  # differ within the component
     across = question.secret if question.secret in inner else None
     if across is None:  # the columns are the values of the dimension that has the fewest
         across = min(inner, key=lambda i: (margins.domain.sizes[i], -i))

@@ -27,6 +27,7 @@ from qifsql.query import microdata_steps
 from qifsql.query.columns import number, union
 from qifsql.query.plan import Plan, Step
 from qifsql.query.protections import Protection
+from qifsql.query.shapes import Shape
 from qifsql.query.splice import splice
 
 DIMENSION, TEXT = "dimension", "VARCHAR"
@@ -54,6 +55,7 @@ class Records:
     numbers: dict[str, int]  # of the dimensions, by name
     title: str
     counted: dict[Edge, str] = field(default_factory=dict)  # tables of people by codes
+    derived: dict[int, "Nesting"] = field(default_factory=dict)  # attributes that records lack
 
     @property
     def people(self) -> int:
@@ -75,8 +77,15 @@ class Records:
         if edge not in self.counted:
             finer = [e for e in self.counted if e >= edge]
             name = f"people_{len(self.counted) + 1}"
-            if finer:  # add its counts up, and read no records
-                tables = {"finer": self.counted[min(finer, key=len)]}
+            nestings = [self.derived[i] for i in sorted(edge) if i in self.derived]
+            if nestings:
+                inner = frozenset().union(edge - self.derived.keys(), *(n.inner for n in nestings))
+                people = self.truth(inner)
+                for nesting in nestings:
+                    people = nesting.widened(people)
+                name = f"people_{len(self.counted) + 1}"
+            if finer or nestings:  # add its counts up, and read no records
+                tables = {"finer": people if nestings else self.counted[min(finer, key=len)]}
                 query = splice("tables/added_people", tables=tables, shape={"edge": edge})
                 self.tables.make(name, query, "adding people")
             else:
@@ -93,12 +102,10 @@ class Records:
 
     def best_success(self, knowledge: Edge, secret: int | None) -> int:
         """Return how many people are guessed right with the records; no ``secret``: who it is."""
-        edge = knowledge if secret is None else knowledge | {secret}
-        query = splice(
-            "tables/records_right",
-            shape={"edge": edge, "knowledge": knowledge, "has_secret": secret is not None},
-        )
-        ((n,),) = self.tables.answer(self._plan(query), "attacking the records")
+        tables = {"truth": self.truth(knowledge if secret is None else knowledge | {secret})}
+        shape: dict[str, Shape] = {"knowledge": knowledge, "has_secret": secret is not None}
+        query = splice("tables/records_right", tables=tables, shape=shape)
+        ((n,),) = self.tables.answer(query, "attacking the records")
         return int(n)
 
     def _plan(self, query: exp.Select) -> Plan:
@@ -164,20 +171,21 @@ def bind(
 
 @dataclass(frozen=True)
 class Nesting:
-    """Two dimensions of which each value of ``inner`` lies in one of ``outer``.
+    """Dimensions of which each value of ``inner`` lies in one of ``outer``.
 
-    ``pairs`` is an engine table of the outer value of each inner one.
+    ``inner`` may be several, whose values lie in one together. ``pairs`` is an engine table of the
+    outer value of each inner one.
     """
 
     tables: Tables
     text: str
-    inner: int
+    inner: Edge
     outer: int
     pairs: str
 
     def table(self, domain: Domain) -> Published:
         """Return the pairs as a table without counts: its cells may have 0 to all people."""
-        edge = frozenset({self.inner, self.outer})
+        edge = self.inner | {self.outer}
         name = f"{self.pairs}_cells"
         tables, numbers = {"pairs": self.pairs}, {"all_people": domain.people}
         query = splice("tables/nested_pairs", tables=tables, numbers=numbers, shape={"edge": edge})
@@ -186,13 +194,17 @@ class Nesting:
 
     def extended(self, table: Published) -> Published:
         """Return a table with the outer dimension added, if it has the inner one without it."""
-        if self.inner not in table.edge or self.outer in table.edge:
+        if not self.inner <= table.edge or self.outer in table.edge:
             return table
-        name = f"{table.cells}_in_{self.outer}"
-        tables = {"cells": table.cells, "pairs": self.pairs}
-        shape = {"inner": self.inner, "outer": self.outer}
-        self.tables.make(name, splice("tables/with_outer", tables=tables, shape=shape))
-        return replace(table, edge=table.edge | {self.outer}, cells=name)
+        return replace(table, edge=table.edge | {self.outer}, cells=self.widened(table.cells))
+
+    def widened(self, cells: str) -> str:
+        """Return a new table of cells with the outer dimension, by the inner one."""
+        name = f"{cells}_in_{self.outer}"
+        tables: dict[str, str] = {"cells": cells, "pairs": self.pairs}
+        shape: dict[str, Shape] = {"inner": self.inner, "outer": self.outer}
+        self.tables.repeatable(name, splice("tables/with_outer", tables=tables, shape=shape))()
+        return name
 
 
 def read_nesting(
@@ -242,7 +254,7 @@ def read_nesting(
             f"--nested: {plural(n, 'value')} of the inner dimension lie in several of the "
             "outer one; name dimensions where each lies in one"
         )
-    return Nesting(tables, text, inner, outer, name)
+    return Nesting(tables, text, frozenset([inner]), outer, name)
 
 
 def read_combinations(

@@ -52,6 +52,12 @@ class Published:
     cells: str
     structural: bool = False  # it tells only which combinations can occur
     hiding: bool = False  # some cells do not tell their count, though it is called exact
+    statement: str = ""  # the release that it is part of, by title; empty: it is a whole statement
+
+    @property
+    def source(self) -> str:
+        """Return the title of the statement that it is, or is part of."""
+        return self.statement or self.title
 
     @property
     def exact(self) -> bool:
@@ -63,17 +69,24 @@ class Published:
 class Domain:
     """The attributes of all tables, which are numbered from 1, and the number of people, N.
 
-    ``sizes`` are the numbers of their values.
+    ``sizes`` are the numbers of their values; ``derived`` attributes follow from others: they are
+    cells and classes of releases.
     """
 
     names: Mapping[int, str]
     sizes: Mapping[int, int]
     people: int
+    derived: Edge = NOTHING
 
     @property
     def every(self) -> Edge:
         """Return all attributes."""
         return frozenset(self.names)
+
+    @property
+    def independent(self) -> Edge:
+        """Return the attributes that follow from no others."""
+        return self.every - self.derived
 
 
 @dataclass

@@ -40,7 +40,7 @@ def question_row(measured: Measured, question: Question) -> dict[str, Any]:
         all_solved = len(measured.sharp_components) == measured.components
         method = "integer programming" if all_solved else "mixed"
     return {
-        "tables": [table.title for table in measured.published],
+        "tables": list(dict.fromkeys(table.source for table in measured.published)),
         "known": [domain.names[i] for i in sorted(question.knowledge)],
         "secret": None if question.secret is None else domain.names[question.secret],
         "people": people,

@@ -24,6 +24,7 @@ PROTECTIONS = {
     r"round:(\d+) random": "rounded at random to multiples of {n}",
     r"noise:(\d+)": "noise: at most {n} off",
     r"atleast:(\d+)": 'counts from {n} on are told as "{n} or more"',
+    r"partial:(\d+)": "up to {n} more may be in any cell",
 }
 """The words for a protection, by its text."""
 REMEDIES = {
@@ -245,6 +246,18 @@ def _without(detail: pl.DataFrame, rows: Sequence[Row], _spec: Spec) -> list[Par
     return _by_question(said("Without one table"), detail, rows, draw)
 
 
+def _alone(detail: pl.DataFrame, rows: Sequence[Row], _spec: Spec) -> list[Part]:
+    """Return what is proved and guessed with one table alone, a line for each."""
+
+    def name(line: Row) -> str:  # the first line is about all tables
+        return escaping.cell(line["alone"]) if "alone" in line else said("(all)")
+
+    def draw(lines: Sequence[Row], row: Row) -> list[Part]:
+        return [_proved_and_guessed(said("alone"), name, [row, *lines], row)]
+
+    return _by_question(said("One table alone"), detail, rows, draw)
+
+
 def _saved_sentences(lines: Sequence[Row], row: Row, *, first: bool) -> list[str]:
     """Return for each kind of proof a sentence: without which table fewest people are proved."""
     texts = []
@@ -397,6 +410,7 @@ DRAWN: dict[str, Draw] = {
     "overlaps": _overlaps,
     "progress": _progress,
     "without": _without,
+    "alone": _alone,
     "groups": _groups,
     "components": _components,
     "cells": _cells,

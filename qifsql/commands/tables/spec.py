@@ -1,11 +1,11 @@
 """Options of ``tables``."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, TypedDict
 
-from qifsql.adversary.options import Where, secret_option
+from qifsql.adversary.options import HIERARCHY, Where, secret_option
 from qifsql.data.option import (
     DETAILS,
     FILE,
@@ -48,6 +48,19 @@ class TableOptions(TypedDict, total=False):
             TEXTS, "Published table: FILE[:PROTECTION], such as 'a.csv:round:5'. Repeatable."
         ),
     ]
+    release: Annotated[
+        str | Path | Sequence[str | Path],
+        _published(
+            TEXTS,
+            "Microdata release of the same people, recoded: FILE, or FILE:COLUMNS to count only "
+            "these. Repeatable.",
+            text="Microdata releases of the same people, whose records are counted by their cells: "
+            "intervals, sets, prefixes with stars, nodes of a hierarchy, values. A record that is "
+            "* in all cells that may be suppressed may be anybody's. FILE:age,sex counts only "
+            "these columns.",
+        ),
+    ]
+    hierarchies: Annotated[Mapping[str, str | Path] | None, HIERARCHY]
     count: Annotated[
         int | None, _published(WHOLE, "Number of people, where no exact table tells it.", least=1)
     ]

@@ -2,26 +2,34 @@
 
 import itertools
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
 
 from sqlglot import exp
 
+from qifsql.adversary import names as naming
 from qifsql.adversary.spec import ColumnRoles, Microdata
 from qifsql.commands.tables import dimensions
 from qifsql.commands.tables.dimensions import TEXT, Records
 from qifsql.commands.tables.hypergraph import Edge
 from qifsql.commands.tables.margins import Domain, Published, place
+from qifsql.commands.tables.microdata_releases import CountedRelease, ReleaseFile, count_releases
 from qifsql.commands.tables.published import PublishedTable
+from qifsql.commands.tables.recodings import Statements, list_parts
+from qifsql.counting.spans import Raw
 from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import filled
 from qifsql.data.option import names
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.tables import Tables
-from qifsql.errors import InputError, plural, quoted
+from qifsql.errors import ColumnError, InputError, did_you_mean, plural, quoted
 from qifsql.query.columns import number
+from qifsql.query.plan import Plan, Step
 from qifsql.query.protections import Protection, split
+from qifsql.query.shapes import Shape
 from qifsql.query.splice import splice
 
 PUBLISHED_COUNTS = {
@@ -70,16 +78,28 @@ class Release:
     possible: int  # number of the combinations that can occur
     structural: Sequence[Published] = ()  # tables that say only which combinations can occur
     columns: tuple[ColumnRoles, ...] = ()  # of the file of the records
+    notes: Sequence[str] = ()
+
+    @property
+    def statements(self) -> list[list[Published]]:
+        """Return the tables, those of one microdata release together."""
+        groups = itertools.groupby(self.published, key=lambda table: table.source)
+        return [list(tables) for _, tables in groups]
 
 
 @dataclass(frozen=True)
 class ReleaseMaker:
-    """Make a release of records, of files, or of files with the records behind them."""
+    """Make a release of records, of files, or of files with the records behind them.
+
+    Microdata releases (``releases``) are statements about the same people.
+    """
 
     tables: Tables
     nested: Sequence[str] = ()  # texts ``inner,outer``
     possible: Dataset | None = None  # the file of the combinations that can occur
     seed: int = 0
+    releases: Sequence[ReleaseFile] = ()
+    hierarchies: Mapping[str, str | Path] = field(default_factory=dict)
 
     def of_records(
         self, catalog: Catalog, dataset: Dataset, new_tables: Sequence[NewTable], where: str | None
@@ -89,12 +109,14 @@ class ReleaseMaker:
         The records are read once per set of dimensions. Tables that are dropped are counted, too:
         their dimensions stay attributes of people.
         """
-        microdata, dims = dimensions.bind(catalog, dataset, [a.dims for a in new_tables], where)
+        dims_of_tables = [table.dims for table in new_tables]
+        counted, microdata, dims = self._bind(catalog, dataset, dims_of_tables, where)
         records, edges, sizes = self._count_tables(microdata, dims, {})
         people = records.people
         domain = Domain({i: name for name, i in records.numbers.items()}, sizes, people)
         published = []  # with codes and true counts in ``raw``, before the protection
-        for k, (new_table, edge) in enumerate(zip(new_tables, edges, strict=True), 1):
+        # The edges of releases come last.
+        for k, (new_table, edge) in enumerate(zip(new_tables, edges, strict=False), 1):
             raw = records.counted[edge]
             if new_table.dropped:  # it is not published; its dimensions are still those of people
                 continue
@@ -105,22 +127,27 @@ class ReleaseMaker:
             cells = _publish(raw, edge, new_table.protection, people=people, seed=self.seed)
             self.tables.make(f"table_{k}", cells)
             published.append(Published(new_table.title, edge, new_table.protection, f"table_{k}"))
-        titles = distinct_titles([table.title for table in published])
-        titled = [replace(t, title=title) for t, title in zip(published, titles, strict=True)]
-        return self._make_release(domain, titled, records)
+        types = {i: microdata.qids[i - 1].type for i in domain.every}
+        statements = self._state(domain, counted, published, records, types=types)
+        return self._make_release(statements, published, records)
 
     def of_files(self, files: Sequence[PublishedTable], count: int | None) -> Release:
         """Return the tables of files alone; ``count`` is the number of people (None: not named)."""
         dimension_names = dict.fromkeys(name for table in files for name in table.dims)
+        counted = self._count_releases(list(dimension_names))
+        dimension_names |= dict.fromkeys(c.name for release in counted for c in release.columns)
         numbers = {name: i for i, name in enumerate(dimension_names, 1)}
         raw_tables, sources = self._make_raw_tables(files, numbers)
+        people = self._count_people(files, count, counted)
+        raws, direct = self._list_cells(counted, numbers, sources, people)
         sizes = dimensions.list_values(self.tables, sources)
-        people = self._count_people(files, count)
+        sizes |= {i: self.tables.count(f"values_{i}") for i in raws}
         domain = Domain({i: name for name, i in numbers.items()}, sizes, people)
         published = self._code_tables(files, numbers, raw_tables, people)
-        if not published:
+        if not published and not counted:
             raise InputError("no published table has dimensions; name tables with --published")
-        return self._make_release(domain, published, None)
+        statements = self._state(domain, counted, published, None, raws=raws, direct=direct)
+        return self._make_release(statements, published, None)
 
     def of_files_and_records(
         self,
@@ -136,17 +163,16 @@ class ReleaseMaker:
         (None: not named), ``where`` an SQL filter on the records. Raises InputError if the records
         do not give a published table.
         """
-        microdata, dims = dimensions.bind(
-            catalog, dataset, [t.dims for t in files if t.dims], where
-        )
+        dims_of_tables = [table.dims for table in files if table.dims]
+        counted, microdata, dims = self._bind(catalog, dataset, dims_of_tables, where)
         texts = [
             replace(q, expression=exp.cast(q.expression.copy(), TEXT), type=TEXT)
             for q in microdata.qids
         ]
         microdata = replace(microdata, qids=tuple(texts))
         written = dict.fromkeys(name for t in files for name in t.dims)  # in the order of the qids
-        columns = {name: q.name for name, q in zip(written, microdata.qids, strict=True)}
-        numbers = {name: i for i, name in enumerate(columns.values(), 1)}
+        columns = {name: q.name for name, q in zip(written, microdata.qids, strict=False)}
+        numbers = {q.name: i for i, q in enumerate(microdata.qids, 1)}
         files = [replace(t, dims=tuple(columns[name] for name in t.dims)) for t in files]
         raw_tables, sources = self._make_raw_tables(files, numbers)
         records, _, sizes = self._count_tables(microdata, dims, sources)
@@ -160,7 +186,110 @@ class ReleaseMaker:
         published = self._code_tables(files, numbers, raw_tables, people)
         for table in published:
             self._check_truth(table, records)
-        return self._make_release(domain, published, records)
+        statements = self._state(domain, counted, published, records)
+        return self._make_release(statements, published, records)
+
+    # Microdata releases.
+
+    def _count_releases(self, dims: Sequence[str]) -> list[CountedRelease]:
+        """Count the releases by their cells; ``dims`` are the dimensions of the tables."""
+        work = self.tables.doing("counting records")
+        counted = count_releases(work, self.releases, list(dict.fromkeys(dims)))
+        names = {column.name for release in counted for column in release.columns}
+        for name in self.hierarchies:
+            if name not in names:
+                raise ColumnError(
+                    f"no release has a column {quoted(name)}{did_you_mean(name, names)}; a "
+                    "hierarchy says what the cells of a release stand for"
+                )
+        return counted
+
+    def _bind(
+        self, catalog: Catalog, dataset: Dataset, dims: Sequence[Sequence[str]], where: str | None
+    ) -> tuple[list[CountedRelease], Microdata, list[tuple[str, ...]]]:
+        """Count the releases; bind the dimensions of tables, and then those of each release.
+
+        A column of a release is the dimension, or the column of the records, of its name.
+        """
+        columns = [column.name for column in catalog.schema.columns]
+        texts: dict[str, str] = {}  # of dimensions, as they are written
+        for text in dict.fromkeys(itertools.chain.from_iterable(dims)):
+            attributes = naming.named(text, catalog.schema, dimensions.DIMENSION)
+            texts |= {a.name: text if len(attributes) == 1 else a.name for a in attributes}
+        counted = self._count_releases([*texts, *columns])
+        written: list[list[str]] = []
+        for release in counted:
+            for name in (column.name for column in release.columns):
+                if name not in texts and name not in columns:
+                    raise ColumnError(
+                        f"{dataset.name} has no column {quoted(name)} of {release.title}; name the "
+                        "columns that both have, as in --release 'FILE:age,sex'"
+                    )
+            written.append([texts.get(c.name, c.name) for c in release.columns])
+        microdata, bound = dimensions.bind(catalog, dataset, [*dims, *written], where)
+        return counted, microdata, bound
+
+    def _list_cells(
+        self,
+        counted: Sequence[CountedRelease],
+        numbers: Mapping[str, int],
+        sources: dict[int, list[str]],
+        people: int,
+    ) -> tuple[dict[int, Raw], frozenset[int]]:
+        """List the values of dimensions that releases tell and no table.
+
+        Those of one release are its cells, and are added to ``sources``; of several they are parts
+        of cells. Return these, and the numbers of the others. People whose records do not show the
+        column may have another value.
+        """
+        columns: dict[str, list[tuple[CountedRelease, int]]] = defaultdict(list)
+        for release in counted:
+            for j, column in enumerate(release.columns, 1):
+                if numbers[column.name] not in sources:
+                    columns[column.name].append((release, j))
+        raws, direct = {}, set()
+        for name, places in columns.items():
+            i = numbers[name]
+            is_open = all(release.records < people or j in release.hidden for release, j in places)
+            if len(places) > 1:
+                path = self.hierarchies.get(name)
+                raws[i] = list_parts(self.tables, i, name, places, path, is_open=is_open)
+                continue
+            ((release, j),) = places
+            source = f"cells_of_{i}"
+            shape: dict[str, Shape] = {"attribute": i, "is_open": is_open}
+            tables = {"cells": f"shown_{i}"}
+            step = Step(f"shown_{i}", "", release.cells(j))
+            query = splice("tables/cells_as_values", tables=tables, shape=shape)
+            self.tables.make(source, Plan((step,), query))
+            sources[i] = [source]
+            direct.add(i)
+        return raws, frozenset(direct)
+
+    def _state(
+        self,
+        domain: Domain,
+        counted: Sequence[CountedRelease],
+        published: Sequence[Published],
+        records: Records | None,
+        **values: Any,
+    ) -> Statements:
+        """Return the statements of releases; refuse those that the records do not give.
+
+        ``values`` says more of these (``Statements``).
+        """
+        tabled = frozenset().union(*(table.edge for table in published))
+        times = Counter(column.name for release in counted for column in release.columns)
+        alone = {i for i, name in domain.names.items() if times[name] == 1 and i not in tabled}
+        places = frozenset(alone if records is not None else ())
+        statements = Statements(self.tables, domain, self.hierarchies, alone=places, **values)
+        for release in counted:
+            statements.add(release)
+        if records is not None:
+            records.derived.update(statements.derived)
+            for table in statements.published:
+                self._check_truth(table, records)
+        return statements
 
     def _count_tables(
         self,
@@ -239,10 +368,16 @@ class ReleaseMaker:
             published.append(table)
         return published
 
-    def _count_people(self, files: Sequence[PublishedTable], count: int | None) -> int:
+    def _count_people(
+        self,
+        files: Sequence[PublishedTable],
+        count: int | None,
+        counted: Sequence[CountedRelease] = (),
+    ) -> int:
         """Return the number of people: the sum of an exact table, a total of all, or ``count``.
 
-        Refuse two different numbers, none, and 0. ``count`` is what the user says (None: nothing).
+        Where nothing tells it, it is the number of records of all releases. Refuse two different
+        numbers, none, and 0. ``count`` is what the user says (None: nothing).
         """
         totals: dict[str, int] = {}  # by the title of the table that tells it
         for table in files:
@@ -252,6 +387,8 @@ class ReleaseMaker:
             exact = n == largest if not table.dims else table.protection == Protection()
             if exact and not hidden:
                 totals[table.title] = int(n)
+        if not totals and count is None:
+            totals = {release.title: release.records for release in counted}
         if len(set(totals.values())) > 1:
             (first, n), *others = totals.items()
             second, m = next((title, total) for title, total in others if total != n)
@@ -305,16 +442,24 @@ class ReleaseMaker:
             )
 
     def _make_release(
-        self, domain: Domain, published: Sequence[Published], records: Records | None
+        self, statements: Statements, published: Sequence[Published], records: Records | None
     ) -> Release:
         """Return the release, with tables of the combinations that can occur, and their number.
 
         Published tables with an inner dimension of a nesting (a city) get the outer one (its
         state).
         """
+        domain = statements.domain
         numbers = {name: i for i, name in domain.names.items()}
         structural: list[Published] = []
         outer: set[int] = set()
+        published = [*published, *statements.published]
+        titles = distinct_titles([table.title for table in published])
+        published = [replace(t, title=title) for t, title in zip(published, titles, strict=True)]
+        for nesting in statements.nestings:
+            published = [nesting.extended(table) for table in published]
+            structural.append(nesting.table(domain))
+            outer.add(nesting.outer)
         for k, text in enumerate(self.nested, 1):
             nesting = dimensions.read_nesting(
                 self.tables, text, numbers, published, records, name=f"nested_{k}"
@@ -323,7 +468,7 @@ class ReleaseMaker:
             structural.append(nesting.table(domain))
             outer.add(nesting.outer)
         # An outer value follows from its inner one, so it makes no further combinations.
-        possible = math.prod(n for i, n in domain.sizes.items() if i not in outer)
+        possible = math.prod(domain.sizes[i] for i in domain.names if i not in outer)
         if self.possible is not None:
             table = dimensions.read_combinations(
                 self.tables, self.possible, numbers, domain, records
@@ -338,7 +483,10 @@ class ReleaseMaker:
             possible //= math.prod(domain.sizes[i] for i in table.edge)
             possible *= self.tables.count(table.cells)
         columns = () if records is None else records.microdata.columns
-        return Release(self.tables, domain, published, records, possible, structural, columns)
+        notes = tuple(statements.notes)
+        return Release(
+            self.tables, domain, published, records, possible, structural, columns, notes
+        )
 
 
 def distinct_titles(titles: Sequence[str]) -> list[str]:

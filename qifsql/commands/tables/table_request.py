@@ -11,6 +11,7 @@ from qifsql.commands.tables import dimensions, magnitude, published
 from qifsql.commands.tables import remedies as remedy
 from qifsql.commands.tables.kept_components import KeptComponents, identity
 from qifsql.commands.tables.margins import Domain
+from qifsql.commands.tables.microdata_releases import ReleaseFile, parse_releases
 from qifsql.commands.tables.spec import TableOptions
 from qifsql.commands.tables.table_release import NewTable, Release, ReleaseMaker, parse_tables
 from qifsql.data.dataset import Dataset, Tabular
@@ -36,6 +37,7 @@ class Request:
     files: tuple[Dataset, ...]
     protections: tuple[Protection, ...]
     possible: Dataset | None
+    releases: tuple[ReleaseFile, ...]
     magnitudes: tuple[magnitude.Magnitude, ...]
     rules: magnitude.Rules
 
@@ -48,10 +50,12 @@ class Request:
             [texts] if isinstance(texts, str | Path) else list(texts)
         )
         records = None if source is None else Dataset.open(source)
-        if not new_tables and not files:
+        texts = options["release"]
+        releases = tuple(parse_releases([texts] if isinstance(texts, str | Path) else list(texts)))
+        if not new_tables and not files and not releases:
             raise InputError(
                 "there is no table to attack; name tables of the records with --table, as in "
-                "'school,sex', or files with --published"
+                "'school,sex', files with --published, or a microdata release with --release"
             )
         if new_tables and files:
             raise InputError(
@@ -59,10 +63,12 @@ class Request:
             )
         if new_tables and records is None:
             raise InputError("tables to make need records; name a file, or tables with --published")
-        if new_tables and options["count"] is not None:
+        if not files and records is not None and options["count"] is not None:
             raise InputError("the records tell how many people there are; leave --count out")
-        if files and (options["remedies"] or options["until"]):
-            raise InputError("remedies are tried on records; name a file and tables with --table")
+        if (files or releases) and (options["remedies"] or options["until"]):
+            raise InputError(
+                "remedies are tried on tables of records; name a file and tables with --table alone"
+            )
         if options["where"] is not None and records is None:
             raise InputError("a filter (where) is on records; name a file with them")
         magnitudes = tuple(magnitude.parse_magnitudes(options["magnitude"]))
@@ -74,23 +80,28 @@ class Request:
         remedy.parse_limits((*as_tuple(options["until"]), *as_tuple(options["require"])))
         possible = None if options["possible"] is None else Dataset.open(options["possible"])
         sources = tuple(files), tuple(protections)
-        return cls(options, settings, records, new_tables, *sources, possible, magnitudes, rules)
+        every = (*sources, possible, releases)
+        return cls(options, settings, records, new_tables, *every, magnitudes, rules)
 
     @property
     def sources(self) -> list[Dataset]:
         """Return all files to open."""
-        datasets = [self.records, *self.files, self.possible]
+        released = [release.dataset for release in self.releases]
+        datasets = [self.records, *self.files, *released, self.possible]
         return [dataset for dataset in datasets if dataset is not None]
 
     @property
     def paths(self) -> tuple[str, ...]:
         """Return the paths of all files that are read."""
-        return tuple(dict.fromkeys(path for dataset in self.sources for path in dataset.paths))
+        paths = [path for dataset in self.sources for path in dataset.paths]
+        trees = [str(path) for path in (self.options["hierarchies"] or {}).values()]
+        return tuple(dict.fromkeys([*paths, *trees]))
 
     @property
     def title(self) -> str:
         """Return the name of the data."""
-        return self.records.name if self.records is not None else self.files[0].name
+        released = [release.dataset for release in self.releases]
+        return next(d for d in (self.records, *self.files, *released) if d is not None).name
 
     @contextmanager
     def opened(self) -> Iterator[tuple[Release, KeptComponents | None]]:
@@ -124,12 +135,13 @@ class Request:
     def _make_release(self, engine: LocalEngine, work: Tables) -> Release:
         """Return the release of the tables to make, or of files with or without records."""
         options, seed = self.options, self.settings.seed or 0
-        maker = ReleaseMaker(work, as_tuple(options["nested"]), self.possible, seed)
+        nested, trees = as_tuple(options["nested"]), options["hierarchies"] or {}
+        maker = ReleaseMaker(work, nested, self.possible, seed, self.releases, trees)
         if self.records is None:
             return maker.of_files(self._read_files(work), options["count"])
         catalog, dataset = self._open_records(engine, self.records)
         dataset = engine.load(dataset) if dataset.format == "csv" else dataset
-        if self.new_tables:
+        if not self.files:
             return maker.of_records(catalog, dataset, self.new_tables, options["where"])
         return maker.of_files_and_records(
             self._read_files(work), options["count"], catalog, dataset, options["where"]
@@ -139,7 +151,8 @@ class Request:
         """Return the columns of the records, and the records as the engine reads them."""
         names = tuple(name for table in self.new_tables for name in table.dims)
         named = Attack((), records, names, where=self.options["where"])
-        catalog = Catalog(engine, records, named.mentions if self.new_tables else None)
+        only = named.mentions if self.new_tables and not self.releases else None
+        catalog = Catalog(engine, records, only)
         dataset = catalog.dataset
         assert isinstance(dataset, Dataset)  # noqa: S101 - it is no collection
         return catalog, dataset
@@ -150,7 +163,7 @@ class Request:
         Published files are read for them. Of tables to make, only the columns of the records are
         looked up: sizes and people are left out.
         """
-        if self.records is None or not self.new_tables:
+        if self.records is None or self.files or self.releases:
             with self.opened() as (release, _):
                 return release.domain
         with open_engine(self.settings, sources=self.sources) as engine:
@@ -180,12 +193,13 @@ class Request:
             "tables": [t.title for t in release.published],
             "protections": [t.protection.text for t in release.published],
             "from_records": self.records is not None,
-            "dimensions": list(release.domain.names.values()),
+            "dimensions": [release.domain.names[i] for i in sorted(release.domain.independent)],
             "known": list(as_names(options["known"])),
             "secrets": list(as_names(options["secret"])),
             "count": options["count"],
             "nested": list(as_tuple(options["nested"])),
             "possible": self.possible.name if self.possible is not None else None,
+            "releases": [release.dataset.name for release in self.releases],
             "where": options["where"],
             "by": options["by"],
             "small": options["small"],

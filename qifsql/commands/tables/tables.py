@@ -7,6 +7,7 @@ were published (the outsider's).
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain, combinations, islice
 from typing import Any, Unpack
 
 import polars as pl
@@ -74,6 +75,14 @@ WITHOUT: dict[str, pl.DataType] = {
 }
 """One row per table that is left out and secret: the measures of the other tables."""
 
+ALONE: dict[str, pl.DataType] = {"alone": pl.String()} | {
+    name: kind for name, kind in WITHOUT.items() if name != "without"
+}
+"""One row per table and secret: the measures of this table alone. A microdata release is a table,
+too."""
+MOST_SETS = 256  # of tables, among which the smallest that proves what all do is looked for
+PROVED = ("reconstructed", "singled_out", "certain_inference")
+
 
 def tables(
     source: Tabular | None = None,
@@ -120,9 +129,11 @@ def tables(
         attack = TableAttack(options, release, memory=memory)
         result = attack.run()
         details, notes = dict(result.details), [*result.notes]
-        if options["leave_one_out"] and len(release.published) > 1:
-            rows = [{name: row[name] for name in WITHOUT} for row in attack.without()]
-            details["without"] = pl.DataFrame(rows, schema=WITHOUT)
+        if options["leave_one_out"] and len(release.statements) > 1:
+            for name, schema in (("without", WITHOUT), ("alone", ALONE)):
+                rows = list(attack.parts(name))
+                details[name] = pl.DataFrame(rows, schema=schema)
+            notes += attack.least_set(result.rows)
         if request.magnitudes and request.records is not None:
             details["magnitudes"], notes_on_magnitudes = magnitude.measure(
                 release.tables,
@@ -252,8 +263,9 @@ class TableAttack:
         options, all_tables = self.options, self.release.published
         answer = TableMeasures()
         by = group_dimension(self.release.domain, options)
-        for n in range(1, len(all_tables)) if options["progressive"] else ():
-            measured = self.measure(all_tables[:n])
+        statements = self.release.statements
+        for n in range(1, len(statements)) if options["progressive"] else ():
+            measured = self.measure(list(chain.from_iterable(statements[:n])))
             answer.rows += self.rows(measured)
             measured.margins.close()
         measured = self.measure(all_tables)
@@ -267,6 +279,7 @@ class TableAttack:
             answer.details["groups"] = breakdown.groups(measured, self.questions, by)
         if options["show_cells"]:
             answer.details |= breakdown.cell_details(measured, self.questions[0])
+        answer.notes += [*self.release.notes]
         answer.notes += [*dict.fromkeys(measured.notes), *_notes(measured, answer.rows[-1])]
         if limits := remedy.parse_limits(as_tuple(options["require"])):
             undone = int(answer.details["checks"]["undone"].sum())
@@ -281,13 +294,39 @@ class TableAttack:
                 row["cells_proved"] = None
         return answer
 
-    def without(self) -> Iterator[dict[str, Any]]:
-        """Yield, for each table, the rows of the attack on the tables without it."""
-        all_tables = self.release.published
-        for k, table in enumerate(all_tables):
-            measured = self.measure([*all_tables[:k], *all_tables[k + 1 :]])
-            yield from ({"without": table.title} | row for row in self.rows(measured))
-            measured.margins.close()
+    def parts(self, part: str) -> Iterator[dict[str, Any]]:
+        """Yield, for each table, the rows of the attack ``without`` it, or on it ``alone``."""
+        statements = self.release.statements
+        for k, statement in enumerate(statements):
+            others = [*statements[:k], *statements[k + 1 :]]
+            for row in self._rows_of([statement] if part == "alone" else others):
+                row[part] = statement[0].source
+                names = WITHOUT if part == "without" else ALONE
+                yield {name: row[name] for name in names}
+
+    def _rows_of(self, statements: Sequence[Sequence[Published]]) -> list[dict[str, Any]]:
+        measured = self.measure(list(chain.from_iterable(statements)))
+        rows = self.rows(measured)
+        measured.margins.close()
+        return rows
+
+    def least_set(self, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+        """Return a note on the fewest tables that prove as much of people as all of them together.
+
+        ``rows`` are those of all tables, last. Empty if nothing is proved, or all are needed.
+        """
+        statements = self.release.statements
+        proofs = [[row[name] for name in PROVED] for row in rows[-len(self.questions) :]]
+        if not any(map(any, proofs)):
+            return []
+        smaller = chain.from_iterable(
+            combinations(statements, n) for n in range(1, len(statements))
+        )
+        for chosen in islice(smaller, MOST_SETS):
+            if [[row[name] for name in PROVED] for row in self._rows_of(chosen)] == proofs:
+                titles = " and ".join(statement[0].source for statement in chosen)
+                return [f"what all of them prove follows from {titles} alone"]
+        return []
 
 
 def questions(
@@ -313,7 +352,9 @@ def questions(
             )
     if len(set(secrets)) < len(secrets):
         raise InputError("a secret is given twice; give it once")
-    attributes = frozenset(numbers[name] for name in knowledge) if knowledge else domain.every
+    attributes = frozenset(numbers[name] for name in knowledge)
+    if not knowledge:  # cells of releases follow from values
+        attributes = domain.independent
     if not secrets:  # re-identification
         return [Question(attributes, None)], knowledge
     return [Question(attributes - {numbers[name]}, numbers[name]) for name in secrets], knowledge

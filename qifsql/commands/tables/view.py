@@ -17,7 +17,16 @@ from qifsql.results.stored import Stored
 
 KIND = Kind(
     columns=("tables", "bounds", "reconstructed"),
-    shared=("checks", "disclosure", "overlaps", "without", "groups", "remedies", "magnitudes"),
+    shared=(
+        "checks",
+        "disclosure",
+        "overlaps",
+        "without",
+        "alone",
+        "groups",
+        "remedies",
+        "magnitudes",
+    ),
     types={
         **dict.fromkeys(("prior", "believed", "actual", "records"), pl.Float64()),
         **dict.fromkeys(("people", "cells_proved", "singled_out", "certain_inference"), pl.Int64()),

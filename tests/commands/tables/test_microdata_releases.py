@@ -1,0 +1,452 @@
+"""Recoded releases as statements: against all arrays that agree with their records, one by one."""
+
+import csv
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import oracle_published as oracle
+import polars as pl
+import pytest
+from effort import examples
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from oracle_published import Array, Cell, Problem, Table
+from test_against_oracle import (
+    KINDS,
+    MOST_ARRAYS,
+    NAMES,
+    check_monotone,
+    check_sharp,
+    check_truth,
+    frame,
+    written,
+)
+
+import qifsql
+from qifsql.errors import InputError
+
+POOLS: tuple[tuple[Any, ...], ...] = ((20, 25, 31), ("130", "139", "14"), ("x", "y", None))
+Box = tuple[frozenset[Any] | None, ...]  # the values in each cell of a record; None: anything
+
+
+@dataclass(frozen=True)
+class Released:
+    """The columns of a release, and the cells of each of its records."""
+
+    dims: tuple[int, ...]
+    records: tuple[Box, ...]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """People, the tables of them, releases, what the adversary wants; None: nothing."""
+
+    people: tuple[Cell, ...]
+    tables: tuple[Table, ...]
+    releases: tuple[Released, ...]
+    secret: int | None
+
+
+@st.composite
+def partitions(draw: st.DrawFn, values: Sequence[Any]) -> dict[Any, frozenset[Any]]:
+    """Draw a recoding of values: the group of each."""
+    numbers = [draw(st.integers(0, len(values) - 1)) for _ in values]
+    groups = [frozenset(v for v, m in zip(values, numbers, strict=True) if m == n) for n in numbers]
+    return dict(zip(values, groups, strict=True))
+
+
+@st.composite
+def boxes(draw: st.DrawFn, space: Sequence[Cell]) -> dict[Cell, Box]:
+    """Draw a cut of a space of values, again and again, as Mondrian does: the box of each point."""
+    j = draw(st.integers(0, len(space[0]) - 1))
+    values = sorted({point[j] for point in space}, key=repr)
+    if len(values) == 1 or not draw(st.booleans()):
+        box = tuple(frozenset(column) for column in zip(*space, strict=True))
+        return dict.fromkeys(space, box)
+    cut = draw(st.integers(1, len(values) - 1))
+    halves = [[p for p in space if (p[j] in values[:cut]) == side] for side in (True, False)]
+    return {p: box for half in halves for p, box in draw(boxes(half)).items()}
+
+
+@st.composite
+def releases(draw: st.DrawFn, people: Sequence[Cell]) -> Released:
+    values = oracle.domains(people)
+    width = len(values)
+    dims = tuple(sorted(draw(st.sets(st.integers(0, width - 1), min_size=1))))
+    space = list(product(*(values[i] for i in dims)))
+    if draw(st.booleans()):
+        groups = [draw(partitions(values[i])) for i in dims]
+        cells = {p: tuple(g[v] for g, v in zip(groups, p, strict=True)) for p in space}
+    else:
+        cells = draw(boxes(space))
+    records = [cells[oracle.of(person, dims)] for person in people]
+    hidden = draw(st.sets(st.sampled_from(range(len(dims))), min_size=1))
+    for k in draw(st.sets(st.integers(0, len(people) - 1), max_size=2)):  # are suppressed
+        records[k] = tuple(None if j in hidden else c for j, c in enumerate(records[k]))
+    return Released(dims, tuple(records))
+
+
+@st.composite
+def drawn(draw: st.DrawFn, most_tables: int = 2) -> Drawn:
+    width = draw(st.integers(1, 3))
+    pools = [draw(st.sampled_from(POOLS))[: 3 if k < 2 else 2] for k in range(width)]
+    person = st.tuples(*map(st.sampled_from, pools))
+    people = tuple(draw(st.lists(person, min_size=1, max_size=8)))
+    tables = []
+    for dims in draw(
+        st.lists(st.sets(st.integers(0, width - 1), min_size=1), max_size=most_tables)
+    ):
+        kind = draw(st.sampled_from(KINDS))
+        n = 0 if kind == "exact" else draw(st.integers(1 if kind == "noise" else 2, 4))
+        tables.append(Table(tuple(sorted(dims)), kind, n))
+    found = [draw(releases(people)) for _ in range(draw(st.integers(1, 2)))]
+    used = sorted({i for t in (*tables, *found) for i in t.dims})
+    secret = draw(st.sampled_from([None, *used]))
+    return Drawn(people, tuple(tables), tuple(found), secret)
+
+
+def cell_text(values: frozenset[Any] | None, domain: Sequence[Any]) -> str:
+    """Return a cell as offices write it; several ways, by what the values are."""
+    if values is None:
+        return "*"
+    if len(values) == 1:
+        (value,) = values
+        return "" if value is None else str(value)
+    present = sorted(v for v in values if v is not None)
+    if values == frozenset(("130", "139")):
+        return "13*"
+    if all(isinstance(v, int) for v in present) and present == sorted(
+        v for v in domain if v is not None and present[0] <= v <= present[-1]
+    ):
+        return f"[{present[0]},{present[-1]}]" + "?" * (None in values)
+    return "{" + ",".join([*map(str, present), *[""] * (None in values)]) + "}"
+
+
+def write(folder: Path, name: str, released: Released, values: Sequence[Cell]) -> str:
+    path = folder / f"{name}.csv"
+    with path.open("w", newline="") as file:
+        lines = csv.writer(file, quoting=csv.QUOTE_MINIMAL)
+        lines.writerow([NAMES[i] for i in released.dims])
+        for box in released.records:
+            texts = [cell_text(c, values[i]) for c, i in zip(box, released.dims, strict=True)]
+            lines.writerow(texts)
+    return str(path)
+
+
+def fits(problem: Problem, array: Array, released: Released) -> bool:
+    """Return whether each record can be a person of the array, each person one record at most."""
+    people = [
+        oracle.of(cell, released.dims)
+        for cell, n in zip(problem.cells, array, strict=True)
+        for _ in range(n)
+    ]
+    order = sorted(released.records, key=lambda box: sum(c is None for c in box))
+
+    def place(k: int, left: Counter[Cell]) -> bool:
+        if k == len(order):
+            return True
+        for point in list(left):
+            if all(c is None or v in c for c, v in zip(order[k], point, strict=True)):
+                rest = left - Counter([point])
+                if place_kept(k + 1, frozenset(rest.items())):
+                    return True
+        return False
+
+    @cache
+    def place_kept(k: int, left: frozenset[tuple[Cell, int]]) -> bool:
+        return place(k, Counter(dict(left)))
+
+    return place(0, Counter(people))
+
+
+@dataclass(frozen=True)
+class Universe:
+    """The values that count, people with these, releases of these."""
+
+    values: tuple[Cell, ...]
+    people: tuple[Cell, ...]
+    releases: tuple[Released, ...]
+
+
+OTHER = "(other)"
+
+
+def told(released: Released) -> dict[int, list[frozenset[Any]]]:
+    """Return the different cells of each column, without those that are * in all records."""
+    columns = zip(released.dims, zip(*released.records, strict=True), strict=True)
+    cells = {i: list(dict.fromkeys(c for c in column if c is not None)) for i, column in columns}
+    return {i: column for i, column in cells.items() if column}
+
+
+def overlap(cells: Sequence[frozenset[Any]]) -> bool:
+    return any(a & b for k, a in enumerate(cells) for b in cells[:k])
+
+
+def universe(case: Drawn, *, with_records: bool) -> Universe | None:
+    """Return the values of each attribute: those of tables, cells, or parts of cells; None: none.
+
+    Cells are values where one release alone tells of an attribute: of records only if no cells of
+    the release overlap. Parts are what is in the same cells of several releases.
+    """
+    tabled = {i for t in case.tables for i in t.dims}
+    columns = [told(released) for released in case.releases]
+    used = sorted(tabled.union(*columns))
+    raw_values = oracle.domains(case.people)
+    new_value: dict[int, dict[Any, Any]] = {}  # by attribute and raw value
+    new_cell: dict[tuple[int, int], dict[Any, Any]] = {}  # by release, attribute, cell
+    values = []
+    for i in used:
+        telling = [k for k, cells in enumerate(columns) if i in cells]
+        hides = [any(case.releases[k].records[n][case.releases[k].dims.index(i)] is None
+                     for n in range(len(case.people))) for k in telling]  # fmt: skip
+        overlaps = any(overlap(c) for k in telling for c in columns[k].values()
+                       if any(len(cell) > 1 for cell in c))  # fmt: skip
+        told_cells = [cell for k in telling for cell in columns[k][i]]
+        if i in tabled or (with_records and (len(telling) > 1 or overlaps)):
+            new_value[i] = {v: v for v in raw_values[i]}
+        elif len(telling) == 1:
+            if not with_records and overlaps:
+                return None  # which cell a person is in follows from no value
+            around = {v: [c for c in told_cells if v in c] for v in raw_values[i]}
+            new_value[i] = {v: c[0] if c else OTHER for v, c in around.items()}
+        else:
+            if not all(isinstance(v, str) and v.isalpha() for v in raw_values[i]):
+                return None  # numbers have further parts between those that occur
+            new_value[i] = {
+                v: tuple(k for k, c in enumerate(told_cells) if v in c) or OTHER
+                for v in raw_values[i]
+            }
+        found = list(dict.fromkeys(new_value[i].values()))
+        if not with_records and i not in tabled:
+            found = [v for v in found if v != OTHER] + [OTHER] * (bool(hides) and all(hides))
+        values.append(tuple(found))
+        for k in telling:
+            new_cell |= {
+                (k, i, c): frozenset(new_value[i][v] for v in raw_values[i] if v in c)
+                for c in columns[k][i]
+            }
+    people = tuple(tuple(new_value[i][p[i]] for i in used) for p in case.people)
+    releases_ = tuple(
+        Released(
+            tuple(used.index(i) for i in cells),
+            tuple(
+                tuple(
+                    None if (c := box[released.dims.index(i)]) is None else new_cell[k, i, c]
+                    for i in cells
+                )
+                for box in released.records
+            ),
+        )
+        for k, (released, cells) in enumerate(zip(case.releases, columns, strict=True))
+    )
+    return Universe(tuple(values), people, releases_)
+
+
+def write_table(folder: Path, name: str, table: Table, cells: oracle.Told) -> str:
+    path = folder / f"{name}.csv"
+    with path.open("w", newline="") as file:
+        lines = csv.writer(file)
+        lines.writerow([*(NAMES[i] for i in table.dims), "count"])
+        lines.writerows([*cell, "*" if n is None else n] for cell, n in cells.items())
+    return f"{path}:{table.protection}"
+
+
+def check(case: Drawn, *, with_records: bool) -> None:
+    """Check each row against all arrays with which the tables and releases of it agree."""
+    case = case if with_records else named(case)
+    model = universe(case, with_records=with_records)
+    columns = [told(released) for released in case.releases]
+    used = sorted({i for t in case.tables for i in t.dims}.union(*columns))
+    raw_values = oracle.domains(case.people)
+    assume(model is not None and all(columns) and case.secret in (None, *used))
+    assert model is not None
+    narrow = [r for r in case.releases if len(r.dims) == 1]
+    assume(not any(None in raw_values[r.dims[0]] for r in narrow))  # an empty line is no record
+    published = [
+        {c: oracle.choices(t, n)[0] for c, n in every(raw_values, case.people, t.dims).items()}
+        for t in case.tables
+    ]
+    assume(with_records or all(any(n is not None for n in t.values()) for t in published))
+    try:
+        rows = attacked(case, published if not with_records else None)
+    except InputError as e:
+        assert "overlap" in str(e)  # noqa: PT017 - which is allowed for one reason
+        assert any(None in box for r in case.releases for box in r.records)
+        return
+    names = [NAMES[i] for i in used]
+    for row in rows:
+        row["known"] = [NAMES[names.index(name)] for name in row["known"]]
+        row["secret"] = row["secret"] and NAMES[names.index(row["secret"])]
+        if with_records:
+            check_truth(row, model.people)
+        n = len(row["tables"])
+        chosen = case.tables[:n]
+        if with_records and any(t.drawn for t in chosen):
+            continue
+        here = [replace(t, dims=tuple(used.index(i) for i in t.dims)) for t in chosen]
+        problem = Problem(
+            model.values, len(model.people), tuple(zip(here, published, strict=False))
+        )
+        try:
+            arrays = oracle.consistent(problem, MOST_ARRAYS)
+        except oracle.TooManyError:
+            continue
+        for released in model.releases[: max(0, n - len(case.tables))]:
+            arrays = [array for array in arrays if fits(problem, array, released)]
+        assert arrays
+        check_sharp(row, problem, arrays, model.people if with_records else None)
+    check_monotone(rows)
+
+
+def named(case: Drawn) -> Drawn:
+    """Return a case with texts for missing values."""
+
+    def name(values: Any) -> Any:
+        return "none" if values is None else values
+
+    def cell(values: frozenset[Any] | None) -> frozenset[Any] | None:
+        return None if values is None else frozenset(map(name, values))
+
+    return replace(
+        case,
+        people=tuple(tuple(map(name, person)) for person in case.people),
+        releases=tuple(
+            replace(r, records=tuple(tuple(map(cell, box)) for box in r.records))
+            for r in case.releases
+        ),
+    )
+
+
+def attacked(case: Drawn, published: Sequence[oracle.Told] | None) -> list[dict[str, Any]]:
+    """Return the rows of a case; ``published``: of files without the records."""
+    values = oracle.domains(case.people)
+    options: dict[str, Any] = {"progressive": True}
+    if case.secret is not None:
+        options["secret"] = NAMES[case.secret]
+    with tempfile.TemporaryDirectory() as temp:
+        folder = Path(temp)
+        releases_ = enumerate(case.releases)
+        options["release"] = [write(folder, f"r{k}", r, values) for k, r in releases_]
+        if published is None:
+            texts = [f"{written(t.dims)}:{t.protection}" for t in case.tables]
+            return qifsql.tables(frame(case.people), table=texts, **options).rows()
+        pairs = enumerate(zip(case.tables, published, strict=True))
+        files = [write_table(folder, f"t{k}", t, cells) for k, (t, cells) in pairs]
+        options |= {"counts": "count" if files else None, "count": len(case.people)}
+        return qifsql.tables(published=files, **options).rows()
+
+
+def every(values: Sequence[Cell], people: Sequence[Cell], dims: Sequence[int]) -> dict[Cell, int]:
+    """Return the people of all combinations of values."""
+    counts = oracle.count(people, tuple(dims))
+    return {cell: counts[cell] for cell in product(*(values[i] for i in dims))}
+
+
+@settings(max_examples=examples(30))
+@given(drawn())
+def test_releases_with_tables_of_records(case: Drawn) -> None:
+    check(case, with_records=True)
+
+
+@settings(max_examples=examples(30))
+@given(drawn())
+def test_releases_with_published_tables(case: Drawn) -> None:
+    check(case, with_records=False)
+
+
+# Laws and examples.
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+CELLS = "age,sex,job\n20-29,F,a\n20-29,F,a\n30-39,F,b\n30-39,M,b\n30-39,M,a\n"
+
+
+def test_a_release_alone_gives_the_attack_on_its_cells(folder: Path) -> None:
+    (folder / "r.csv").write_text(CELLS)
+    (row,) = qifsql.tables(release="r.csv", secret="job").rows()
+    (same,) = qifsql.attack("cas", "r.csv", qids=["age", "sex"], secret="job").rows()
+    assert (row["reconstructed"], row["sharp"]) == (row["people"], True) == (5, True)
+    assert row["singled_out"] == same["singled_out"] == 1
+    assert row["certain_inference"] == 3 == 5 * same["posterior_deterministic"]
+    assert row["believed"] == pytest.approx(same["posterior_probabilistic"])
+
+
+def test_no_order_of_statements_matters(folder: Path) -> None:
+    (folder / "r.csv").write_text(CELLS)
+    (folder / "s.csv").write_text("age,job\n<35,a\n<35,a\n<35,b\n>=35,b\n>=35,a\n")
+    people = pl.DataFrame({"age": [21, 25, 31, 38, 36], "sex": list("FFFMM"), "job": list("aabba")})
+    orders = [
+        qifsql.tables(people, table=tables, release=releases, known="age", secret="job").rows()[0]
+        for tables in (["age", "sex,job"], ["sex,job", "age"])
+        for releases in (["r.csv", "s.csv"], ["s.csv", "r.csv"])
+    ]
+    # 20-29 is a, twice; of a, a, b below 35 the third, who is 31, is b.
+    assert orders[0]["certain_inference"] == 3
+    proved = [{k: v for k, v in r.items() if k != "tables"} for r in orders]
+    assert proved[1:] == proved[:1] * 3
+
+
+def test_the_parts_of_cells_that_two_releases_tell(folder: Path) -> None:
+    # Of 20-29 and <25 the parts are 20-24, 25-29 and 30-39: 2, 1 and 1 people.
+    (folder / "r.csv").write_text("age\n20-29\n20-29\n20-29\n30-39\n")
+    (folder / "s.csv").write_text("age\n<25\n<25\n>=25\n>=25\n")
+    (row,) = qifsql.tables(release=["r.csv", "s.csv"]).rows()
+    assert (row["people"], row["reconstructed"], row["singled_out"]) == (4, 4, 2)
+
+
+def test_contradictions_of_a_release_and_tables_are_named(folder: Path) -> None:
+    (folder / "r.csv").write_text("age,sex\n20-29,F\n20-29,F\n30-39,M\n")
+    (folder / "t.csv").write_text("age,sex,count\n21,F,1\n35,M,2\n")
+    with pytest.raises(InputError, match=r"t\.csv and r\.csv contradict each other"):
+        qifsql.tables(published="t.csv", release="r.csv")
+    (folder / "u.csv").write_text("age,sex,count\n21,F,2\n35,M,2\n")
+    partial = qifsql.tables(published="u.csv", release="r.csv")  # one person is not released
+    assert "r.csv has 3 records of 4 people" in partial.notes[0]
+    people = pl.DataFrame({"age": [21, 35, 35], "sex": ["F", "M", "M"]})
+    with pytest.raises(InputError, match=r"do not give r\.csv"):
+        qifsql.tables(people, release="r.csv")
+
+
+@pytest.mark.parametrize(
+    ("cells", "why"),
+    [
+        ("age\n23.5\n30-39\n", "without any value"),  # a centroid
+        ("age,sex\n20-29,F\n20-39,F\n", "overlap"),
+        ("age,sex\n20-29,F\n30-39,F\n30-39,F\n", "has 3 records, but there are 2 people"),
+    ],
+)
+def test_what_is_no_recoding_is_refused(folder: Path, cells: str, why: str) -> None:
+    (folder / "r.csv").write_text(cells)
+    people = pl.DataFrame({"age": [21, 35], "sex": ["F", "F"]})
+    with pytest.raises(InputError, match=why):
+        qifsql.tables(people, table="age", release="r.csv")
+
+
+def test_a_hierarchy_and_a_nesting(folder: Path) -> None:
+    (folder / "h.csv").write_text("Recife;NE\nNatal;NE\nSantos;SE\n")
+    (folder / "r.csv").write_text("city,job\nNE,a\nNE,a\nSE,b\n")
+    (folder / "t.csv").write_text("city,state,count\nRecife,PE,1\nNatal,RN,1\nSantos,SP,1\n")
+    options: dict[str, Any] = {"published": "t.csv", "release": "r.csv", "nested": "city,state"}
+    (row,) = qifsql.tables(**options, hierarchies={"city": "h.csv"}, secret="job").rows()
+    assert (row["reconstructed"], row["certain_inference"]) == (3, 3)
+
+
+def test_the_fewest_statements_that_prove_it_all(folder: Path) -> None:
+    (folder / "r.csv").write_text(CELLS)
+    people = pl.DataFrame({"age": [21, 25, 31, 38, 36], "sex": list("FFFMM"), "job": list("aabba")})
+    options: dict[str, Any] = {"table": ["age,sex,job", "sex"], "release": "r.csv"}
+    result = qifsql.tables(people, **options, leave_one_out=True)
+    assert "what all of them prove follows from age,sex,job alone" in result.notes
+    assert result.details["alone"]["alone"].to_list() == ["age,sex,job", "sex", "r.csv"]
+    assert result.details["without"]["without"].to_list() == ["age,sex,job", "sex", "r.csv"]
