@@ -1,5 +1,6 @@
 """Verdicts as people read them: the levels, their values and their bounds."""
 
+import re
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,6 +18,8 @@ from qifsql.results.kinds import Kind
 from qifsql.results.result import Display
 from qifsql.results.stored import Stored
 from qifsql.study.release_rules import MODEL
+
+LONG_LIMIT = re.compile(r"\d\.\d{7,}$")  # a third of a chance, of a preset
 
 KIND = Kind(
     columns=("rule", "measure", "by", "group", "met"),
@@ -268,7 +271,8 @@ def bounds_text(text: str) -> str:
     """Return the bounds of a level, as ``Rule.limits`` writes them: ``<= 0.2 and fall <= 0.1``."""
     messages = {"rise": "rise {bound}", "fall": "fall {bound}"}
     texts = []
-    for bound in text.split(" and "):
+    for written in text.split(" and "):
+        bound = LONG_LIMIT.sub(lambda match: f"{float(match[0]):.6g}", written)
         drift, _, limit = bound.partition(" ")
         is_drift = drift in messages
         texts.append(said(messages[drift], bound=number(limit)) if is_drift else number(bound))
