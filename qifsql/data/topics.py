@@ -112,10 +112,12 @@ OWNER = _topic("owner", "identifier", "owner that is no person")
 def numbers_people(column: str) -> bool:
     """Return whether the name of a column says that it numbers people.
 
-    >>> [numbers_people(name) for name in ("patient_id", "pid", "school_id", "village.id", "age")]
+    >>> [numbers_people(name) for name in ("patient_id", "pid", "school_id", "village.id", "id_uf")]
     [True, True, False, False, False]
     """
     name = spelled(column)
+    if any(t.confidence(name) == "high" for t in QUASI_IDENTIFIERS) and not PERSON.confidence(name):
+        return False  # as id_uf, of a state
     is_code = bool(PERSON.confidence(name) and CODE.confidence(name))
     is_number = NUMBER.confidence(name) == "high" or is_code
     return is_number and not OWNER.confidence(name)

@@ -11,6 +11,7 @@ CATEGORIES = 50  # values of a floating number that may be categories
 AMOUNTS = 100  # values of a number that is no code
 ZEROS = 0.4  # share of zeros of a number of events that most people do not have
 OLDEST = (70, 98)  # the greatest age in a file, which 99 and 100 percent are not
+LONG, SECONDS = 1e9, 2e9  # the least number of a document; more than the seconds since 1970
 DATES = ("DATE", "TIME", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "TIMESTAMP_NS", "TIMESTAMP_S")
 
 
@@ -89,6 +90,13 @@ class Counted:
         least, greatest = self.seen.numbers or (0, 0)
         is_range = self.seen.integers and least >= 0 and OLDEST[0] <= greatest <= OLDEST[1]
         return is_range and self.distinct >= 0.8 * (greatest - least + 1)
+
+    @property
+    def serial(self) -> bool:
+        """Return whether values are long whole numbers of one length, and no seconds since 1970."""
+        least, greatest = self.seen.numbers or (0, 0)
+        is_long = least >= LONG and greatest < 10 * least and not greatest < SECONDS
+        return is_long and self.seen.integers and self.distinct > CATEGORIES
 
     @property
     def has_no_categories(self) -> bool:

@@ -75,6 +75,7 @@ SEXES = ({"1", "2"}, {"1.0", "2.0"})
 AGES = ("name: age", "values: age")
 LONG = 6  # words of a name that is a sentence
 ITEM_NAME = re.compile(r"_q_\d+(_[a-z0-9]+)?_")
+OF = re.compile("_(?:of|at|de|do|da|del|du|des|von|bei)_")
 ASIDE = re.compile(r"\s*\([^()]*\)|\s[-–]\s.*")
 """Additions of labels to their subject: ``Income (net)``, ``Truancy - late for school``."""
 BLANK = re.compile(r"_{3}|\[[A-Z]+\]")
@@ -345,10 +346,8 @@ def _subject(
     labels = None if column.unique else column.seen.topic or _of_shape(column.seen.shape)
     sibling = siblings.subjects.get(column.name)
     secret = _first(SECRETS, f"_{name}_") or _first(SECRETS, name)
-    is_short = not _sentence(column.name)
-    if secret and visible and is_short and visible.topic.name == "place":  # as in health_region
-        last = name.strip("_").split("_")[-1]
-        secret = None if visible.topic.confidence(f"_{last}_") == "high" else secret
+    if secret and visible and not _sentence(column.name) and _heads(visible, secret, name):
+        secret = None
     if secret and visible and _sentence(column.name) and _doubt(visible) <= _doubt(secret):
         is_first = visible.topic.place(name) < secret.topic.place(name)  # which is asked
         secret, visible = (None, visible) if is_first else (secret, None)
@@ -378,6 +377,21 @@ def _subject(
     return None
 
 
+def _heads(visible: _Match, secret: _Match, name: str) -> bool:
+    """Return whether the word that a name is about is visible, and the secret only says which.
+
+    So in ``year_of_diagnosis``, ``marital_status_at_diagnosis`` and ``health_region``.
+    """
+    head = f"{OF.split(name, maxsplit=1)[0].rstrip('_')}_"
+    if head != name and secret.topic.place(name) >= len(head) - 1:
+        is_time = visible.topic.name == "time" and not head.endswith("s_")  # no hours_of_sleep
+        confidence = visible.topic.confidence(head)
+        return confidence == "high" or (is_time and confidence is not None)
+    last = f"_{name.strip('_').rpartition('_')[2]}_"
+    confidence = visible.topic.confidence(last) if visible.topic.name == "place" else None
+    return confidence is not None and CONFIDENCE.index(confidence) <= _doubt(secret)
+
+
 def _seen(topic: Topic, named: _Match | None) -> str:
     """Return the reason of values that are about a topic; of the name, where it says the same."""
     return reason(topic) if named and named.topic is topic else of_values(topic)
@@ -405,6 +419,8 @@ def _by_values(column: Counted, name: str, *, is_answer: bool) -> Guess:
     is_coded = NUMBERED.fullmatch(column.name) is not None and not column.label
     if column.aged and is_coded:
         return Guess("quasi-identifier", "values: age", "medium")
+    if column.serial:
+        return Guess("identifier", DOCUMENT, "medium")
     if column.measured and not is_answer:
         return Guess("secret", MEASURED, "low")
     is_answer = is_answer or column.seen.unsure or column.seen.yes_or_no
