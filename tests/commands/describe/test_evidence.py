@@ -431,7 +431,7 @@ def test_amounts_are_no_keys_though_all_differ() -> None:
         ("health_region", [1, 2, 3, 4], ("quasi-identifier", "name: place")),
         ("marital status at diagnosis", [1, 2, 3], ("quasi-identifier", "name: family")),
         ("hours of sleep", [6, 7, 8, 9], ("secret", "name: health")),
-        ("device_2", [350000000000017 + 31 * r for r in range(60)], ("identifier", DOCUMENT)),
+        ("v2", [350000000000017 + 31 * r for r in range(60)], ("identifier", DOCUMENT)),
         ("charge_degree", ["F", "M"], ("secret", "name: offences")),
         ("stop_time", ["10:15", "23:59", "00:30", "7:05", "12:00"], ("quasi-identifier", EVENT)),
         ("hhpond", [0.3 + 0.17 * r for r in range(RECORDS)], ("weight", "name: weight")),
