@@ -175,7 +175,9 @@ she names. ``precision_before`` is the share of the named about whom the best gu
 release is right: the prior's best value, of equally frequent ones the first in the secret's order,
 or for re-identification any record. ``alc`` is the anonymity loss coefficient. With weights,
 shares are of weights, and ``right`` is NULL. A row with ``greatest`` is that of the greatest
-coefficient; its threshold is the success in some block. If a secret is missing for some, rows with
+coefficient; its threshold is the success in some block. Of an adversary who errs (``knows``) they
+are expected numbers, ``claims`` rounded down, without ``greatest`` and ``sure_curve``, and there
+are none where people were drawn. If a secret is missing for some, rows with
 ``of_reported`` are about those who report it. ``sure_curve``: the same at each whole percent at
 which others are named.
 ``quantiles``: the smallest success that this share of the individuals do not exceed. ``groups``:

@@ -39,7 +39,7 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     if "learner" in frame.columns and frame.height:
         return learning.parts(frame, tables)
     if "knows" in frame.columns and frame.height:
-        return noisy.parts(frame)
+        return noisy.parts(frame, tables)
     if "candidates" in frame.columns:
         return candidates.parts(frame, spec)
     rows = frame.to_dicts()

@@ -155,6 +155,48 @@ def test_it_is_the_sum_over_all_that_may_be_known(
         assert written[f"exact_{column}"].to_list() == NEAR(chances, rel=1e-9)
 
 
+THRESHOLDS = (0.311, 0.517, 0.903)
+
+
+@settings(max_examples=examples(15), deadline=None)
+@given(people=st.lists(rows, min_size=1, max_size=8), knows=law_lists, weighted=st.booleans())
+@example(people=ALIKE, knows=["age:+-1", "city:right=0.9"], weighted=False)
+@example(people=ALIKE, knows=["age:right=0.25", "job:right=0.6"], weighted=True)
+def test_who_speaks_only_when_sure_names_whom_the_sums_say(
+    tmp_path_factory: pytest.TempPathFactory,
+    people: list[dict[str, object]],
+    knows: list[str],
+    weighted: bool,
+) -> None:
+    """Named are the shares of what may be known with a likely enough best guess, and no others."""
+    text = "; ".join(knows).replace("table.csv", str(table_file(tmp_path_factory.mktemp("sure"))))
+    weights = [row["w"] for row in people] if weighted else None
+    result = qifsql.attack(
+        "crs,cas", frame(people), qids="age,city,job", secret="s", knows=text,
+        weight="w" if weighted else None, thresholds=THRESHOLDS,
+    )  # fmt: skip
+    by_column = {law.split(":")[0]: LAWS[law] for law in knows}
+    laws = [by_column.get(name, oracle.exact) for name in QIDS]
+    for model, secret in (("CRS", None), ("CAS", "s")):
+        blocks: Any = microdata.blocks(people, QIDS, secret, weights)
+        knowledge = oracle.Knowledge.of(blocks, laws)
+        crowds = knowledge.crowds(owner=secret is None).values()
+        everybody = sum(crowd.total for crowd in crowds)
+        rows = result.details["sure"].filter(attack_id=noisy(result, model)["attack_id"])
+        assert rows["threshold"].to_list() == list(THRESHOLDS)
+        for row in rows.iter_rows(named=True):
+            sure = [c for c in crowds if Fraction(c.best, c.total) >= Fraction(row["threshold"])]
+            named, right = (sum(n) for n in ([c.total for c in sure], [c.best for c in sure]))
+            assert row["coverage"] == NEAR(named / everybody, abs=1e-12)
+            assert row["precision"] == (NEAR(right / named) if named else None)
+            expected = None if weighted else NEAR(right / everybody * len(people), abs=1e-9)
+            assert row["right"] == expected
+            claims = named / everybody * len(people)
+            assert row["claims"] in {int(claims + e) for e in (-1e-9, 1e-9)}
+            assert row["greatest"] is False
+        assert result.details["sure"].filter(attack_id=exact(result, model)["attack_id"]).height > 3
+
+
 @settings(max_examples=examples(30), deadline=None)
 @given(people=st.lists(rows, min_size=1, max_size=8), knows=law_lists, weighted=st.booleans())
 @example(people=ALIKE, knows=["age:+-1"], weighted=False)
@@ -449,7 +491,6 @@ def test_a_table_whose_values_do_not_fit_is_refused(tmp_path: Path) -> None:
 REFUSALS: list[dict[str, Any]] = [
     {"gain": "tries:2"},
     {"by": "city"},
-    {"thresholds": [0.5]},
     {"histogram": True},
     {"value_chances": True},
     {"measures": "shannon"},

@@ -5,7 +5,8 @@ and the sums over them are taken one quasi-identifier after another: each is a j
 a GROUP BY, and combinations merge on the way. Source: M153 to M155.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from sqlglot import exp
@@ -24,6 +25,8 @@ class Outcome:
 
     ``low`` and ``high`` are the ends of the 95 % interval of the probabilistic success, where
     people were drawn: ``draws`` is their number. ``pairs`` is how many pairs were counted.
+    ``claims`` has, by threshold, the shares of the people whom she names if she speaks only when
+    she is as sure of her best guess, and of those about whom she is right; none if they were drawn.
     """
 
     success: Success
@@ -32,6 +35,7 @@ class Outcome:
     low: float | None = None
     high: float | None = None
     draws: int = 0
+    claims: Mapping[float, tuple[Fraction, Fraction]] = field(default_factory=dict)
 
 
 def elimination_order(coded: Coded) -> list[NoisyQid]:
@@ -51,20 +55,42 @@ def elimination_order(coded: Coded) -> list[NoisyQid]:
     return sorted(coded.noisy, key=cost)
 
 
-def measure(coded: Coded, secret: int = 0, *, limit: int = MOST_PAIRS) -> Outcome | None:
-    """Return the exact success at a secret (0: the record); None if a step has too many pairs."""
+def measure(
+    coded: Coded, secret: int = 0, *, thresholds: Sequence[float] = (), limit: int = MOST_PAIRS
+) -> Outcome | None:
+    """Return the exact success at a secret (0: the record); None if a step has too many pairs.
+
+    ``thresholds`` are those of claims.
+    """
     states = eliminate(coded, secret, limit=limit)
     if states is None:
         return None
     ((blocks, total, best, certain, worst),) = coded.tables.answer(coded.query("success"))
-    coded.tables.drop("known", *states.names)
     scale = coded.scale(secret)
+    claims = {threshold: _claims(coded, threshold, scale) for threshold in thresholds}
+    coded.tables.drop("known", *states.names)
     if int(total) != scale:
         raise InternalError("what may be known does not add up to the people; please report this")
     sure = Fraction(int(certain), scale)
     most_right = Fraction(int(best), scale)
     success = Success(sure, most_right, float(worst), int(sure * coded.records))
-    return Outcome(success=success, blocks=int(blocks), pairs=states.pairs)
+    return Outcome(success=success, blocks=int(blocks), pairs=states.pairs, claims=claims)
+
+
+def _claims(coded: Coded, threshold: float, scale: int) -> tuple[Fraction, Fraction]:
+    """Return the shares of people who are named at a threshold, and of those named rightly.
+
+    ``scale`` is the weight of all that may be known, in the table ``known``.
+    """
+    chance = exp.Div(this=_double("best"), expression=_double("total"))
+    is_sure = exp.GTE(this=chance, expression=exp.Literal.number(threshold))
+    sums = exp.select("sum(total)", "sum(best)").from_("known").where(is_sure)
+    ((named, right),) = coded.tables.rows(sums)
+    return Fraction(int(named or 0), scale), Fraction(int(right or 0), scale)
+
+
+def _double(name: str) -> exp.Expr:
+    return exp.cast(exp.column(name), "DOUBLE")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,6 +3,7 @@
 Source: M150 to M158, M194.
 """
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 import polars as pl
 
+from qifsql.adversary.bind_gains import certainties
 from qifsql.adversary.laws import EXACT, Law, laws
 from qifsql.adversary.spec import Attack, BoundAttack, refuse
 from qifsql.commands.attack import keyed
@@ -25,11 +27,11 @@ from qifsql.data.collection import Source
 from qifsql.data.dataset import Dataset
 from qifsql.engine.settings import FREED_LATE, Settings
 from qifsql.errors import InputError, quoted
-from qifsql.measures import bayes
+from qifsql.measures import anonymity_loss, bayes
 from qifsql.measures.bayes import Success
 from qifsql.query import compiler
 from qifsql.query.microdata_steps import twice_where_reported
-from qifsql.results.assessment import REPORTED, SCHEMA, beside_reported
+from qifsql.results.assessment import DETAILS, REPORTED, SCHEMA, beside_reported
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin, streamed_place
 
@@ -54,7 +56,7 @@ UNREPORTED = (
     "reported secret is not measured; a missing secret is a value there"
 )
 REFUSED = (
-    *("prior", "by", "thresholds", "quantiles", "target", "person", "household"),
+    *("prior", "by", "quantiles", "target", "person", "household"),
     *("measures", "histogram", "value_chances", "unit", "population", "progressive", "store"),
 )
 """Options that an attack with noisy knowledge does not take."""
@@ -107,6 +109,7 @@ def run(request: Request, settings: Settings | None) -> Result:
         law_tables.make(coded, listed)
         outcomes = _outcomes(coded, [0, *(j for j in priors if j)], request, settings)
         rows = _rows_of_both(coded, request, exact.frame, priors, outcomes)
+        details = _claims_of_both(exact.details, rows, outcomes, coded) if bound.thresholds else {}
         paths = (*exact.origin.paths, *(path for table in request.tables for path in table.paths))
         spec = {**exact.origin.spec, **request.plain()}
         origin = exact.origin.about(spec, paths, *exact.origin.plans)
@@ -117,9 +120,10 @@ def run(request: Request, settings: Settings | None) -> Result:
         if request.records is not None:
             expectations.write(coded, request.records, origin, notes)
     schema = SCHEMA | (REPORTED if "reported" in exact.frame.columns else {}) | NOISY
+    schema |= {"attack_id": pl.String()} if details else {}
     rows = [{c: row[c] for c in schema} | {"seconds": origin.seconds} for row in rows]
     frame = pl.DataFrame(rows, schema=schema)
-    return Result(frame=frame, origin=origin, details={}, notes=tuple(dict.fromkeys(notes)))
+    return Result(frame=frame, origin=origin, details=details, notes=tuple(dict.fromkeys(notes)))
 
 
 def _rows_of_both(
@@ -149,6 +153,40 @@ def _rows_of_both(
                 coded.notes.append(UNREPORTED)
         rows += [row | dict.fromkeys(NOISY) | {"knows": EXACT}, noisy | {"knows": knows}]
     return rows
+
+
+def _claims_of_both(
+    exact: Mapping[str, pl.DataFrame],
+    rows: list[dict[str, Any]],
+    outcomes: Mapping[int, Outcome],
+    coded: Coded,
+) -> dict[str, pl.DataFrame]:
+    """Return the details ``sure`` and ``sure_curve`` of both adversaries: who is named when sure.
+
+    ``exact`` are the details of the exact adversary. Of the other one there are the claims at the
+    asked thresholds: expected numbers of people, ``claims`` rounded down. Where people were drawn
+    there are none. ``rows`` of the latter, every second one, get an ``attack_id`` of their own.
+    """
+    names = [None, *(secret.name for secret in coded.bound.microdata.secrets)]
+    is_weighted = coded.bound.microdata.weight is not None
+    lines = []
+    for row in rows[1::2]:
+        of_both = f"{row['attack_id']} {row['knows']}"
+        row["attack_id"] = hashlib.sha256(of_both.encode()).hexdigest()[:12]
+        outcome = outcomes[names.index(row["secret"])]
+        before = row["prior_probabilistic"] if row["secret"] is None else None  # else not counted
+        for threshold, (named, right) in outcome.claims.items():
+            line = {"attack_id": row["attack_id"], "of_reported": False, "threshold": threshold}
+            line |= {"claims": int(named * coded.records), "coverage": float(named)}
+            line |= {"right": None if is_weighted else float(right * coded.records)}
+            if named:
+                line |= {"precision": float(right / named), "precision_before": before}
+            lines.append(line | {"greatest": False})
+    noisy = pl.DataFrame(lines, schema=DETAILS["sure"])
+    is_known = pl.col("precision_before").is_not_null()
+    loss = anonymity_loss.loss(*map(pl.col, ("precision", "precision_before", "coverage")))
+    noisy = noisy.with_columns(alc=pl.when(is_known).then(loss))
+    return {"sure": pl.concat([exact["sure"], noisy]), "sure_curve": exact["sure_curve"]}
 
 
 def _reported_columns(
@@ -245,7 +283,8 @@ def _outcomes(
     """Return the success at each secret, 0 being re-identification; people are drawn if needed."""
     exact: dict[int, Outcome] = {}
     for j in () if request.draws else secrets:
-        if (outcome := elimination.measure(coded, j)) is not None:
+        thresholds = certainties(coded.bound.thresholds)
+        if (outcome := elimination.measure(coded, j, thresholds=thresholds)) is not None:
             exact[j] = outcome
     if len(exact) == len(secrets):
         return exact
@@ -329,6 +368,8 @@ def _method_notes(
             f"exact: {sum(exact):,} pairs of people alike and of what may be known of them were "
             f"counted (at most {elimination.MOST_PAIRS:,} in one step)"
         )
+    if drawn and bound.thresholds:
+        notes.append("whom the adversary who errs names when sure is not counted from drawn people")
     if drawn:
         names = [bound.microdata.secrets[j - 1].name if j else "re-identification" for j in drawn]
         number = next(iter(drawn.values())).draws

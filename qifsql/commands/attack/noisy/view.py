@@ -6,19 +6,25 @@ import polars as pl
 
 from qifsql.adversary.laws import EXACT, has_matrix, laws
 from qifsql.data.types import Row
-from qifsql.presentation import words
+from qifsql.presentation import details, words
 from qifsql.presentation.language import said
-from qifsql.presentation.parts import Heading, Paragraph, Part, Table
+from qifsql.presentation.parts import Heading, Paragraph, Part, Table, Tables
 from qifsql.results.assessment import without_beliefs
 
 
-def parts(frame: pl.DataFrame) -> list[Part]:
-    """Return what is known, then a table and a sentence per question."""
+def parts(frame: pl.DataFrame, tables: Tables) -> list[Part]:
+    """Return what is known, then per question a table and sentences, with claims if asked for."""
     rows = frame.to_dicts()
     parts: list[Part] = [knowledge(rows)]
     for exact, noisy in zip(rows[::2], rows[1::2], strict=True):
         parts += [Heading(words.heading(exact)), comparison_table(exact, noisy)]
         parts.append(Paragraph(loss_sentences(exact, noisy)))
+        for row in (exact, noisy):
+            message = "If all is known exactly: {claims}"
+            if row is noisy:
+                message = "With errors and gaps: {claims}"
+            texts = details.sure_of(row, tables)
+            parts += [Paragraph(said(message, claims=text)) for text in texts]
     return parts
 
 
