@@ -110,20 +110,6 @@ def _typed(words: Sequence[str]) -> Sequence[str]:
     return (name,) if name in commands.NAMES and "_" not in words[0] else commands.NAMES
 
 
-def _of_today(words: Sequence[str]) -> Sequence[str]:
-    """Return the words with today's name of their command, and a note if it had another."""
-    if words and words[0] in former_names.WORDS and "--quiet" not in words:
-        talk(f"note: {words[0]} is now {' '.join(former_names.WORDS[words[0]])}")
-    return former_names.current(words)
-
-
-def _with_start(words: Sequence[str]) -> Sequence[str]:
-    """Return the words with ``start`` in front if the first is a file and not a command."""
-    if not words or words[0].startswith("-") or words[0].replace("-", "_") in commands.NAMES:
-        return words
-    return ["start", *words] if Path(words[0]).is_file() else words
-
-
 def _version(flag: bool) -> None:
     if flag:
         print(f"qifsql {__version__}")  # noqa: T201 - this is the result
@@ -186,10 +172,16 @@ def _open_streams() -> None:
 
 
 def _run() -> int | None:
+    """Run the command that was typed; return an exit code, None for success."""
     words = sys.argv[1:]
     if words[:1] == ["help"]:
         words = [*words[1:], HELP[-1]]
-    words = [*_with_start(_of_today(words))]
+    first = words[0] if words else ""
+    if first in former_names.WORDS and "--quiet" not in words:
+        talk(f"note: {first} is now {' '.join(former_names.WORDS[first])}")
+    words = former_names.current(words)
+    if words and not words[0].startswith("-") and words[0].replace("-", "_") not in commands.NAMES:
+        words = ["start", *words] if Path(words[0]).is_file() else words  # a file alone is explored
     names = _typed(words)
     if set(names) <= set(commands.TRANSLATED):
         bind_locale()

@@ -362,22 +362,18 @@ def with_types(
     typed: dict[str, Attributes] = {}
     for role, attributes in by_role.items():
         typed[role] = tuple(replace(a, type=next(types)) for a in attributes)
-        _refuse_nested(typed[role], cells=cells and role == roles.QID)
+        may_be_cells = cells and role == roles.QID
+        for attribute in typed[role]:
+            if nested(attribute.type) and not (may_be_cells and generalised(attribute.type)):
+                raise ColumnError(
+                    f"column {quoted(attribute.name)} is nested ({family(attribute.type)}); "
+                    "use one of its parts as an expression, as in NAME=column.part"
+                )
     for weight in typed.get(roles.WEIGHT, ()):
         if (kind := family(weight.type)) not in NUMBERS:
             hint = "; if it has a decimal comma, add --decimal ," if kind == "VARCHAR" else ""
             raise WeightError(f"weight {quoted(weight.name)} is of type {kind}, not a number{hint}")
     return typed
-
-
-def _refuse_nested(attributes: Attributes, *, cells: bool) -> None:
-    """Refuse attributes of nested types; ``cells``: those of generalised cells may stay."""
-    for attribute in attributes:
-        if nested(attribute.type) and not (cells and generalised(attribute.type)):
-            raise ColumnError(
-                f"column {quoted(attribute.name)} is nested ({family(attribute.type)}); "
-                "use one of its parts as an expression, as in NAME=column.part"
-            )
 
 
 def _repeated(

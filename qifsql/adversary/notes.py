@@ -101,7 +101,7 @@ def of_words(
 def of_lost_words(catalog: Catalog, columns: Sequence[str], where: exp.Expr | None) -> list[str]:
     """Return a note on each column of a release with words that often mean missing.
 
-    Who knows raw values takes such a word for any value, if it contains none of them.
+    An adversary who knows raw values takes such a cell for any value, as no raw value is in it.
     """
     notes = []
     for name, (words, *_) in catalog.usual_words(columns, where).items():

@@ -55,7 +55,8 @@ def _assign(target: Mapping[str, object], qids: Sequence[Attribute]) -> dict[str
         if not matches:  # a name without tag means the column of every dataset
             values = of_all
             for number in sorted({q.number for q in qids}):
-                matches += _named(name, _untagged(qids, number))
+                of_number = [q for q in _tagged(qids) if q.number == number]
+                matches += _named(name, {q.name.partition(":")[2]: q for q in of_number})
         if not matches:
             raise TargetError(f"the target names {quoted(name)}, which is not a quasi-identifier")
         if any(q.name in values for q in matches):
@@ -74,11 +75,6 @@ def _named(name: str, qids: Mapping[str, Attribute]) -> list[Attribute]:
             "write the exact name"
         )
     return list(matches.values())
-
-
-def _untagged(qids: Sequence[Attribute], number: int) -> dict[str, Attribute]:
-    """Return the quasi-identifiers of one dataset of a collection, without their tags."""
-    return {q.name.partition(":")[2]: q for q in _tagged(qids) if q.number == number}
 
 
 def _if_absent(qids: Sequence[Attribute]) -> str:

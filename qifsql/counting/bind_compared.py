@@ -91,7 +91,10 @@ def bind(
         qids_here = [attribute for _, attribute in columns]
         attack = _bind_attack(catalog, qids_here, file_secrets, spec.where, owners)
         if of_person is None and (number == 1 or not secrets_of_all):
-            attack = _note_repeated_people(attack, catalog)
+            # Each record is taken for a person of its own; note columns that say otherwise.
+            repeated = people_of_several_records(catalog, attack.microdata.where)
+            notes = tuple(of_records(column, here=True) for column in repeated)
+            attack = attack.on(replace(attack.microdata, repeated=repeated, notes=notes))
         files.append(Compared(number, title, columns, attack, of_key))
     _refuse_foreign_releases(files[1:], raws)
     _check_owners(files)
@@ -116,16 +119,6 @@ def _refuse_foreign_releases(releases: Sequence[Compared], raws: Sequence[Raw]) 
             f"no release has any of the quasi-identifiers {listed}; where they have other names, "
             "say so, as in 2:NAME=COLUMN"
         )
-
-
-def _note_repeated_people(attack: BoundAttack, catalog: Catalog) -> BoundAttack:
-    """Return the attack with a note on each column that names people who have several records.
-
-    No person is named: each record is taken for a person of its own, and the notes say so.
-    """
-    repeated = people_of_several_records(catalog, attack.microdata.where)
-    notes = tuple(of_records(column, here=True) for column in repeated)
-    return attack.on(replace(attack.microdata, repeated=repeated, notes=notes))
 
 
 def _bind_attack(

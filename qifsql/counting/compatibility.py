@@ -287,8 +287,8 @@ def _locate_classes(tables: Tables, release: Located, columns: Sequence[Generali
 def _count_persons(tables: Tables, release: Compared) -> None:
     """Replace ``found``, ``owners`` and ``classes`` of records by those of people.
 
-    A person of the release takes the place of a record, and the set of the classes in which she has
-    records that of a class: a point is found in a set if it is in one of its classes.
+    A person of the release replaces her records, and the set of classes in which she has records
+    replaces a class: a point is found in a set if it is in one of its classes.
     """
     shape: dict[str, Shape] = {"secrets": len(release.secrets)}
     tables.make("persons", splice("cells/persons", shape=shape))

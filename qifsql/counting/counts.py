@@ -124,7 +124,7 @@ class Counts:
         ledger.begin(stream)  # only now, so that a refused attack leaves an empty file
         self._keep_cells(True, tallied=False)
         # One row that says what was asked; the last table: a store without it was not finished.
-        text = json.dumps({"question": self._question(), "records": self.records})
+        text = json.dumps({"question": self._request(), "records": self.records})
         query = exp.select(exp.alias_(exp.Literal.string(text), "asked"))
         self.engine.keep("question", Plan((), query), "counting", self.where)
         ledger.enter(stream, "question")
@@ -388,7 +388,7 @@ class Counts:
             table = exp.table_("question", db="main", catalog=STORE)
             ((text,),) = self.engine.query(exp.select("asked").from_(table), self.where)
             stored: dict[str, Any] = parsed_json(text)
-            before, now = stored["question"], self._question()
+            before, now = stored["question"], self._request()
             changes = [name for name, value in now.items() if before.get(name) != value]
         if changes:
             raise InputError(
@@ -403,10 +403,10 @@ class Counts:
             raise DatasetError(damaged)
         return int(stored["records"])
 
-    def _question(self) -> Mapping[str, Any]:
+    def _request(self) -> Mapping[str, Any]:
         """Return all that determines the counts, as plain data that can be compared.
 
-        A store whose question differs, or that has none, is refused.
+        A store that holds the counts of another request, or states none, is refused.
         """
         people, dataset = self.bound.microdata, self.bound.microdata.dataset
         stats = [Path(path).stat() for path in dataset.paths if digest_of(path) is None]

@@ -208,18 +208,15 @@ class Program:
         largest = max(fractions, default=0.0)
         if largest > NEARLY_WHOLE:
             k = fractions.index(largest)  # the column furthest from a whole number is split
-            return _Node(bound, self._branches(limits, k, point[k]))
+            low, high = limits.get(k, self.bounds[self.free[k]])
+            below = {**limits, k: (low, math.floor(point[k]))}
+            above = {**limits, k: (math.floor(point[k]) + 1, high)}
+            # the nearer branch is the last one, which is looked at first
+            return _Node(bound, [below, above] if point[k] % 1 > 0.5 else [above, below])
         array = [low for low, _ in self.bounds]  # fixed columns have no other value
         for j, value in zip(self.free, point, strict=True):
             array[j] = round(value)
         return _Node(bound, (), tuple(array) if self.holds(tuple(array)) else None)
-
-    def _branches(self, limits: Limits, k: int, value: float) -> list[Limits]:
-        """Return the branches on both sides of a value of column ``k``; the last is taken first."""
-        low, high = limits.get(k, self.bounds[self.free[k]])
-        below = {**limits, k: (low, math.floor(value))}
-        above = {**limits, k: (math.floor(value) + 1, high)}
-        return [below, above] if value % 1 > 0.5 else [above, below]  # the nearer one last
 
     def _relax(
         self, costs: Sequence[int], limits: Limits

@@ -241,9 +241,10 @@ def _loss_of_column(
 def _distances_of_column(
     tables: Tables, names: Mapping[str, str], scale: Scale, sizes: Sizes
 ) -> utility.Distances:
-    """Return the distances of the values in the original and in a release, by ``contained``.
+    """Return the distances of the distributions of a column in the original and in a release.
 
-    A record of the release gives each of the values in its cell the same mass.
+    A record of the release is shared equally among the values that its cell contains (table
+    ``contained``): the mass of a value is the sum of its shares.
     """
     # The mass of a record is cut into parts: each cell (of ``width`` values) can then give all its
     # values the same whole number of them.

@@ -4,6 +4,7 @@ A quasi-identifier without a tag has the same name in both; ``1:zip,2:plz`` matc
 release with ``plz`` of the register. Names with tags are paired in their order.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -104,7 +105,7 @@ def _pairs(qids: Sequence[str], both: Schema) -> list[tuple[Attribute, Attribute
         release, register = ([a for a in columns if a.number == n] for n in (1, 2))
         if release and register:  # a name that both have, or a pattern
             pairs += _pairs_of_names(release, register, both)
-        elif text.strip() in (a.name for a in columns) or _is_tagged(text):
+        elif text.strip() in (a.name for a in columns) or re.match(r"\s*[12]\s*:", text):
             tagged_1 += release
             tagged_2 += register
         else:  # an untagged name that only one of the files has
@@ -137,12 +138,6 @@ def _pairs_of_names(
         name = min(unpaired)
         raise _no_partner((names_1 | names_2)[name], both)
     return [(attribute, names_2[name]) for name, attribute in names_1.items()]
-
-
-def _is_tagged(text: str) -> bool:
-    """Return whether a text says in which of the two files its column is: ``1:age``."""
-    number, colon, _ = text.strip().partition(":")
-    return bool(colon) and number.strip() in ("1", "2")
 
 
 def _strip_tag(attribute: Attribute) -> str:

@@ -42,7 +42,12 @@ def bind(engine: Engine, spec: Composition) -> Bound:
         for number, (title, catalog) in enumerate(zip(titles, catalogs, strict=True), 1)
     )
     _check_together(releases, raws, secret)
-    truth = None if spec.truth is None else _truth(spec.truth, people, releases[0].secret)
+    truth = None  # the true value of the secret among the people
+    if spec.truth is not None:
+        named_truth, *_ = naming.attributes([spec.truth], people.schema, "truth")
+        (truth,) = typed([named_truth], people, "truth")
+        what = f"truth {quoted(truth.name)} of {people.schema.dataset}"
+        _check_same(truth, releases[0].secret, what)
     key = people.schema[keys[0]] if keys else None
     for release in releases:
         if key is not None and release.key is not None:
@@ -143,14 +148,6 @@ def check_tags(tags: Tags, attributes: Attributes, what: str) -> None:
         if name not in names:
             hint = did_you_mean(name, names)
             raise ColumnError(f"no {what} is called {quoted(name)}{hint}")
-
-
-def _truth(text: str, people: Catalog, secret: Attribute) -> Attribute:
-    """Return the true value of the secret among the people, which compares with that released."""
-    (named_truth, *_) = naming.attributes([text], people.schema, "truth")
-    (truth,) = typed([named_truth], people, "truth")
-    _check_same(truth, secret, f"truth {quoted(truth.name)} of {people.schema.dataset}")
-    return truth
 
 
 def _check_together(releases: Sequence[Release], raws: Sequence[Raw], secret: str) -> None:

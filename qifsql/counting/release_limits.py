@@ -67,8 +67,8 @@ class ClassLimits:
         """Return whether merging classes never puts more records in classes that break a limit.
 
         This holds if the only limits are k and l: a class that keeps them keeps them when it is
-        merged. It holds for all limits if ``adding``: no class breaks a limit, and nobody has
-        records in two classes (``qifsql.commands.anonymise.lattice`` gives the argument).
+        merged. It holds for all limits if no class may break one and nobody has records in two
+        classes (``adding``; ``qifsql.commands.anonymise.lattice`` gives the argument).
         """
         return adding or self.plain().keys() <= {"k", "l"}
 

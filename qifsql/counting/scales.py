@@ -143,7 +143,7 @@ class Reading:
             self,
             people=self.people - missing,
             values=self.values - 1,
-            before=self.before - self.people,
+            before=self.before - self.people,  # everybody is up to the last value
             reported=True,
         )
 
@@ -288,7 +288,7 @@ def coding_plan(
     ``places_of`` names the table with the place of each value of a quasi-identifier.
     """
     person = () if microdata.person is None else (microdata.person,)
-    # All that is read of a record, as the columns ``qid_1 ..`` of ``everybody``.
+    # All that is read of a record, as the columns ``qid_1 ..`` of the step ``everybody``.
     attributes = (*microdata.qids, *microdata.secrets, *person)
     query = _codes_query(microdata, places_of)
     people = replace(microdata, qids=attributes, secrets=(), person=None)

@@ -182,18 +182,6 @@ def make_spans(
     tables.drop(names["parsed"], names["ranges"])
 
 
-def _may_be_no_text(column: Generalised, *, generalised: bool) -> bool:
-    """Return whether to refuse a column of text, as people's values are numbers or dates.
-
-    ``generalised`` cells, such as "20-29", have to be text; they are refused only where the user
-    says that cells are values (``plain``). Values may be text in a file without types (CSV), or if
-    they read as numbers.
-    """
-    if generalised:
-        return column.plain
-    return column.typed and not _has_numbers(column)
-
-
 def _make_distances(tables: Tables, column: Generalised, values: Domain) -> None:
     """Create the table of squared distances of people's values from the cells of a column.
 
@@ -243,8 +231,10 @@ def _parse_texts(tables: Tables, column: Generalised, values: Domain, words: Seq
         order=_order_of_dates(tables, column) if values.kind == "date" else None,
     )
     generalised = _write_parsed(tables, unread, path, source) > 0
-    is_refused = values.kind != "text" and _may_be_no_text(column, generalised=generalised)
-    if is_refused and tables.count(names["cells"]):
+    # People have numbers or dates: generalised cells are text, but not those of a plain column, and
+    # values are text only if they read as numbers, or in a file without types.
+    is_refused = column.plain if generalised else column.typed and not _has_numbers(column)
+    if values.kind != "text" and is_refused and tables.count(names["cells"]):
         raise column.clash("text")
     rows = exp.select("*").from_(relation(Dataset.open(path)))
     tables.make(names["readings"], rows)
@@ -380,10 +370,7 @@ def _has_numbers(column: Generalised) -> bool:
 
 
 def _may_be_nodes(column: Generalised) -> bool:
-    """Return whether cells that are numbers may be nodes of the hierarchy, such as 130 for 130**.
-
-    Plain values are none.
-    """
+    """Return whether cells that are numbers may be nodes of the hierarchy: 130 for 130**."""
     tree = column.raw.hierarchy
     if tree is None or column.plain or not _has_numbers(column):
         return False

@@ -86,7 +86,7 @@ def _combinations(size: int, least: int, end: int) -> Iterator[tuple[int, ...]]:
 def numbered_names(qids: Sequence[str], sizes: range) -> pl.DataFrame:
     """Return the names in each subset of these sizes, ``qids``, by its number ``subset``.
 
-    A subset of one more name is one of the last size with a name behind its ``last`` one.
+    Subsets of each size are made from those of the size before: a later name is put at the end.
     """
     singles = pl.DataFrame({"place": range(len(qids)), "qid": qids}).cast({"place": pl.Int32})
     of_size = singles.select(last="place", qids=pl.concat_list("qid"))

@@ -53,7 +53,11 @@ class Tree:
             )
         root, paths = _paths(hierarchy)
         children = _numbered_children(paths.values())
-        bits = _bits_by_depth(children)
+        widest = [  # the most children of a node of each depth
+            max(len(labels) for path, labels in children.items() if len(path) == depth)
+            for depth in range(max(map(len, children)) + 1)
+        ]
+        bits = [(count - 1).bit_length() for count in widest]
         if sum(bits) > BITS:
             raise DatasetError(
                 f"hierarchy {hierarchy.name} has too many levels with too many nodes: its values "
@@ -97,15 +101,6 @@ def _numbered_children(paths: Iterable[Path]) -> dict[Path, dict[str | None, int
             numbers = children.setdefault(path[:depth], {})
             numbers.setdefault(label, len(numbers))
     return children
-
-
-def _bits_by_depth(children: Mapping[Path, Mapping[str | None, int]]) -> list[int]:
-    """Return the bits that the number of a child needs, by the depth of the node above it."""
-    widest = [  # the most children of a node of each depth
-        max(len(labels) for path, labels in children.items() if len(path) == depth)
-        for depth in range(max(map(len, children)) + 1)
-    ]
-    return [(count - 1).bit_length() for count in widest]
 
 
 def _paths(hierarchy: Hierarchy) -> tuple[str, dict[str | None, Path]]:

@@ -127,26 +127,26 @@ class Hierarchy:
                         "node above it than in a line before; a node has one parent"
                     )
 
-    def rungs(self) -> list[tuple[str | None, int, int]]:
-        """Return (value, level, number of its node on that level) for every value and level.
+    def nodes_of_values(self) -> list[tuple[str | None, int, int]]:
+        """Return (value, level, number of the node above it there) for every value and level.
 
         The values are level 0, and the root is left out. Nodes are numbered from 0 on each level.
         The value None is the missing value, an empty first field.
         """
-        rungs: list[tuple[str | None, int, int]] = []
+        nodes_of_values: list[tuple[str | None, int, int]] = []
         for level in range(self.height):
             numbers: dict[str, int] = {}  # of the nodes of the level
             for line in self.lines:
                 value, number = line[0] or None, numbers.setdefault(line[level], len(numbers))
-                rungs.append((value, level, number))
-        return rungs
+                nodes_of_values.append((value, level, number))
+        return nodes_of_values
 
 
 Lines = list[tuple[int, list[str]]]  # the number and the fields of each row that is not empty
 
 
 def _as_engine_writes(text: str, type_: str) -> str:
-    """Return a number as the engine writes it; others, and what the type rounds, as they are."""
+    """Return a number as the engine writes it; other texts, and numbers it would round, stay."""
     if len(text) > LONG + 5 or not re.fullmatch(r"[+-]?\d+(\.\d+)?", text, re.ASCII):
         return text
     number = Decimal(text)

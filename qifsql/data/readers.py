@@ -65,7 +65,7 @@ def _without_missing(dataset: Dataset) -> exp.Subquery:
 
 
 def castable(field: exp.Expr, type_: str, dataset: Dataset) -> exp.Expr:
-    """Return the text of a field of CSV in a form that a cast to a type reads; NULL if none is.
+    """Return the text of a field of CSV as a cast to a type reads it; NULL if it is no date.
 
     Numbers have the decimal mark of the dataset, dates its order of day, month and year.
     """

@@ -282,7 +282,7 @@ class Catalog:
     ) -> dict[str, tuple[str, ...]]:
         """Return the columns of whole numbers whose greatest one is a code of nines, with it.
 
-        It is 3 away from the others, and a quarter of their range more.
+        Such a code is above all others by more than 3 and a quarter of their range.
         """
         numbers = [c for c in columns if family(c.type) in INTEGERS]
         if not numbers:
@@ -346,14 +346,12 @@ class Catalog:
         # the cells of each column; without records there are none of any
         cells_of_columns = zip(*self.engine.query(rows, self.dataset.name), strict=True)
         by_column = zip(texts, cells_of_columns, strict=False)
-        columns = [column for column, cells in by_column if look_like_names(cells)]
-        return tuple(self._names_counted(column, where) for column in columns)
-
-    def _names_counted(self, column: Column, where: exp.Expr | None) -> Repeated:
-        """Return a column of names with its counts, which stay 0 for a large file."""
-        values = self._records([exp.alias_(_column(column), "field")], where).limit(LARGE)
-        counted = self._count_values(column, values)
-        return counted if counted.records < LARGE else Repeated(column.name)
+        columns_of_names: list[Repeated] = []
+        for column in [column for column, cells in by_column if look_like_names(cells)]:
+            values = self._records([exp.alias_(_column(column), "field")], where).limit(LARGE)
+            counted = self._count_values(column, values)
+            columns_of_names.append(counted if counted.records < LARGE else Repeated(column.name))
+        return tuple(columns_of_names)
 
     def repeats(
         self, names: Sequence[str], where: exp.Expr | None, keys: Container[str]

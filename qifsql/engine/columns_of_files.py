@@ -120,7 +120,10 @@ def _read_csv_schema(
         _check_nameless(engine, dataset, nameless, header.n_titles)
     # for a column without a name what the header has there, blanks or an empty text; else None
     headings = chain((None if title.strip() else title for title in titles), repeat(None))
-    names = [*_complete_names(titles, sources), *sources[len(titles) :]]  # then those of folders
+    names = [t if t.strip() else source for t, source in zip(titles, sources, strict=False)]
+    if titles and not titles[0].strip() and ROW_NAMES not in {t.casefold() for t in titles}:
+        names[0] = ROW_NAMES  # as R and pandas write them, in a first column without a name
+    names += sources[len(titles) :]  # those of folders
     dataset, described = _without_words(engine, dataset, names, described)
     in_file = list(zip(described, names, strict=True))[:n_fields]
     used = [column for column, name in in_file if mentions is None or mentions(name)]
@@ -190,17 +193,6 @@ def read_columns(
             return _read_schema(engine, replace(dataset, mixed_ends=True), mentions)
         return usual, schema
     return _read_schema(engine, dataset, mentions)
-
-
-def _complete_names(titles: Sequence[str], sources: Sequence[str]) -> list[str]:
-    """Return the names of columns in a header, or DuckDB's (``sources``) for those without one.
-
-    A first column without a name has the names of rows, as R and pandas write them.
-    """
-    names = [t if t.strip() else source for t, source in zip(titles, sources, strict=False)]
-    if titles and not titles[0].strip() and ROW_NAMES not in {t.casefold() for t in titles}:
-        names[0] = ROW_NAMES
-    return names
 
 
 def _check_nameless(

@@ -56,7 +56,7 @@ def read_header(engine: Engine, dataset: Dataset) -> Header:
     rows: Rows = split[delimiter]
     has_row_names = dataset.header_rows == 1 and _has_row_names(rows)
     if has_row_names:
-        rows = _with_row_names(rows)
+        rows = [[ROW_NAMES, *rows[0]], *rows[1:]]
     else:
         _check_titles(dataset, rows if len(rows[0]) > 1 else max(split.values(), key=_width))
     names, records = _names_and_records(dataset, rows)
@@ -86,7 +86,7 @@ def _check_further_files(
         part = replace(dataset, paths=(path,), copies=copy_of.get(path, ()))
         rows: Rows = _split(_read_lines(engine, part), delimiter, part)
         if has_row_names and _is_wider(rows):
-            rows = _with_row_names(rows)
+            rows = [[ROW_NAMES, *rows[0]], *rows[1:]]
         file_names, _ = _names_and_records(part, rows)
         if file_names != names:
             counts = f"{plural(len(file_names), 'column')}, {dataset.paths[0]} {len(names):,}"
@@ -118,11 +118,6 @@ def _is_wider(rows: Rows) -> bool:
     """Return whether each record has one field more than the first line has names."""
     names, *records = rows
     return all(len(row) == len(names) + 1 for row in records)
-
-
-def _with_row_names(rows: Rows) -> list[Sequence[str]]:
-    """Return the lines with a name for the names of rows in the first one."""
-    return [[ROW_NAMES, *rows[0]], *rows[1:]]
 
 
 def _check_titles(dataset: Dataset, rows: Rows) -> None:

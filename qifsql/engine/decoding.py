@@ -105,7 +105,10 @@ def _copy(folder: Path, dataset: Dataset, path: str) -> Path:
     part = copy.with_suffix(".part")
     try:
         if path.casefold().endswith(ZIPPED):
-            _check_room(folder, path, dataset.table)
+            with zipfile.ZipFile(path) as box:
+                size = box.getinfo(dataset.table).file_size
+            if size > shutil.disk_usage(folder).free:
+                raise OSError(errno.ENOSPC, f"it unpacks to {size:,} bytes")
         with (
             unpacked(path, dataset.table) as source,
             os.fdopen(os.open(part, NEW_FILE, 0o600), "wb") as target,
@@ -131,14 +134,6 @@ def _copy(folder: Path, dataset: Dataset, path: str) -> Path:
         ) from e
     part.replace(copy)
     return copy
-
-
-def _check_room(folder: Path, path: str, member: str) -> None:
-    """Raise OSError (a full disk) if a member of a .zip needs more room than the folder has."""
-    with zipfile.ZipFile(path) as box:
-        size = box.getinfo(member).file_size
-    if size > shutil.disk_usage(folder).free:
-        raise OSError(errno.ENOSPC, f"it unpacks to {size:,} bytes")
 
 
 @contextmanager

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, Protocol
 
-AFTER, EVERY = 2.0, 0.2  # seconds of work before progress is shown, and between two updates
+SHOWN_AFTER = 2.0  # seconds of work before progress is shown
+SHOWN_EVERY = 0.2  # seconds between two updates
 LOGGED = 10.0  # seconds between two lines of the log
 LOG = logging.getLogger("qifsql")
 _last_logged = [0.0]  # the time of the last line
@@ -76,7 +77,7 @@ def line(clock: Callable[[], float] = time.monotonic) -> Callable[..., None]:
     def show(what: str, share: float, detail: str = "", /) -> None:
         nonlocal last_shown
         now = clock()
-        if now - began < AFTER or (share < 1 and now - last_shown < EVERY):
+        if now - began < SHOWN_AFTER or (share < 1 and now - last_shown < SHOWN_EVERY):
             return
         last_shown = now
         words = {"text/plain": f"{what}: {share:.0%} {detail}".rstrip()}

@@ -39,9 +39,9 @@ def curve(
 ) -> pl.DataFrame:
     """Return the claims at each success, the greatest first, of each question (M217).
 
-    ``steps`` has the columns ``keys`` of a question, and those of ``STEP``; the claims at a success
-    are about all rows with it. Where weights are not ``in_people``, it is not known how many people
-    she is right about.
+    ``steps`` has the columns ``keys`` of a question, and those of ``STEP``; claims at a success are
+    about the rows with it or more. ``in_people`` is the condition that a weight is a number of
+    people; only then it is known how many people she is right about (``right``).
     """
     rows = steps.sort("chance", descending=True, maintain_order=True)
     sums = ("people", "weight", "correct", "usual")

@@ -276,8 +276,9 @@ def nearest_linkability(
 ) -> Iterator[Measure]:
     """Yield the share of drawn people linked by nearest records, by chance, beyond the control.
 
-    ``records`` are those of the release; so many ``neighbours`` are the nearest ones of each half.
-    By chance, two draws of so many records share one. Without a control, its measures are left out.
+    ``neighbours`` is how many of the ``records`` of the release count as nearest to each half of a
+    person's values. By chance, two draws of so many records share one. Without a control, its
+    measures are left out.
     """
     chances = [(kind, linked(kind, neighbours)) for kind in kinds]
     people, control_people = sum(k.original for k, _ in chances), sum(k.control for k, _ in chances)

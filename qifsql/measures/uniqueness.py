@@ -103,7 +103,7 @@ def zayatz(sample: Sizes) -> Uniques:
 
 
 def _left_out(others: int, outside: int, people: int) -> float:
-    """Compute the chance that ``others`` people are all among the ``outside`` of the sample."""
+    """Compute the chance that ``others`` of the ``people`` are all ``outside`` the sample."""
     if others > outside:
         return 0.0
     if others <= FEW:
@@ -224,6 +224,7 @@ def _shape(sample: Sizes, rest: float) -> float:
     share = float(sample.fraction)
     unseen = rest * (1 - share)
     ratio = 2 * sample.pairs / (share * sample.alone)
+    # alpha is the positive root of a x^2 + b x = c
     a = rest * unseen
     b = rest * (2 - unseen) - ratio * (1 - unseen) * unseen
     c = ratio * (1 - unseen) ** 2

@@ -13,7 +13,7 @@ from typing import Any
 from qifsql.errors import InputError, OutputError
 from qifsql.presentation.language import said, spoken
 from qifsql.presentation.parts import Figure, Part
-from qifsql.presentation.theme import Chart, chart_libraries
+from qifsql.presentation.theme import Chart, libraries
 
 ENDINGS = (".html", ".png", ".svg", ".json")
 OPTIONS = {"ast": True, "actions": {"source": False, "compiled": False, "editor": False}}
@@ -37,7 +37,7 @@ def prepare_folder(folder: Path, kind: str) -> None:
     if f".{kind}" not in ENDINGS:
         endings = ", ".join(ending[1:] for ending in ENDINGS)
         raise OutputError(f"charts are written as {endings}, not as {kind}")
-    chart_libraries()
+    libraries()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as e:
@@ -46,7 +46,7 @@ def prepare_folder(folder: Path, kind: str) -> None:
 
 def content(chart: Chart, ending: str) -> bytes:
     """Return the content of a chart's file: HTML without network, PNG, SVG, Vega-Lite (.json)."""
-    _, converter = chart_libraries()
+    _, converter = libraries()
     spec = chart.to_dict(validate=False)  # tests do that: it takes as long as to draw
     if ending == ".png":
         picture: bytes = converter.vegalite_to_png(spec, scale=2, allowed_base_urls=[])
@@ -60,7 +60,7 @@ def content(chart: Chart, ending: str) -> bytes:
 
 def vector(spec: dict[str, Any]) -> str:
     """Return a chart as SVG, with its title and its description in words."""
-    _, converter = chart_libraries()
+    _, converter = libraries()
     drawn: str = converter.vegalite_to_svg(spec, allowed_base_urls=[])
     title, words = escape(spec["title"]["text"]), escape(spec["description"])
     header = f"<title>{title}</title><desc>{words}</desc>"
@@ -82,7 +82,7 @@ def library() -> str:
 def can_draw() -> bool:
     """Return whether the extra that draws charts is installed."""
     try:
-        chart_libraries()
+        libraries()
     except InputError:
         return False
     return True

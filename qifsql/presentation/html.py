@@ -31,7 +31,7 @@ from qifsql.presentation.parts import (
     Section,
     Table,
 )
-from qifsql.presentation.theme import Chart, chart_libraries, distinct
+from qifsql.presentation.theme import Chart, distinct, libraries
 
 PAGE = Path(__file__).resolve().parent / "page"
 
@@ -210,7 +210,7 @@ def _drawing(figure: Figure, number: int) -> dict[str, Any]:
     ``hint`` says what a click does; it is empty if the chart does not react to clicks.
     """
     specification = _specification(figure)
-    _, converter = chart_libraries()
+    _, converter = libraries()
     compiled = converter.vegalite_to_vega(specification)  # less work and fewer warnings in browsers
     reacts = any("pick" in str(signal["name"]) for signal in compiled.get("signals", ()))
     text = json.dumps(compiled, ensure_ascii=False).replace("<", "\\u003c")

@@ -24,7 +24,7 @@ def histograms(frame: pl.DataFrame) -> theme.Chart:
     chart has a panel for each question, number of datasets and subset. Bins are percentages
     rounded half to even, 0 to 100.
     """
-    alt, _ = theme.chart_libraries()
+    alt, _ = theme.libraries()
     people = pl.col("individuals")
     shares = people / people.sum().over(PANEL_COLUMNS)
     rows = theme.word_questions(frame).with_columns(share=shares, people=people)
@@ -80,7 +80,7 @@ def thresholds(frame: pl.DataFrame) -> theme.Chart:
 
     ``frame`` has ``model``, ``secret``, ``threshold`` and ``share``.
     """
-    alt, _ = theme.chart_libraries()
+    alt, _ = theme.libraries()
     rows = theme.word_questions(frame).select("order", "question", "threshold", "share")
     rows = rows.sort("order", "threshold")
     least = [said("at least {p}", p=f"{digits(100 * t)} %") for t in rows["threshold"]]
@@ -108,7 +108,7 @@ def sure(frame: pl.DataFrame) -> theme.Chart:
     ``frame`` has ``model``, ``secret``, ``of_reported`` and claims: ``threshold``, ``claims``,
     ``coverage``, ``precision`` and ``precision_before``. The surest claims are on the left.
     """
-    alt, _ = theme.chart_libraries()
+    alt, _ = theme.libraries()
     rows = theme.word_questions(frame.filter(~pl.col("of_reported")))
     rows = rows.sort("order", "coverage", maintain_order=True)
     columns = ("order", "question", "threshold", "claims", "coverage")
@@ -148,7 +148,7 @@ def groups(frame: pl.DataFrame) -> theme.Chart:
     ``frame`` has ``model``, ``secret``, ``group`` (NULL: missing), ``individuals``,
     ``prior_probabilistic`` and ``posterior_probabilistic``.
     """
-    alt, _ = theme.chart_libraries()
+    alt, _ = theme.libraries()
     names = theme.labels([g for g in frame["group"] if g is not None])
     group_names = [said("(missing)") if g is None else names[g] for g in frame["group"]]
     rows = theme.word_questions(frame.with_columns(name=pl.Series(group_names))).select(
@@ -181,7 +181,7 @@ def groups(frame: pl.DataFrame) -> theme.Chart:
 
 
 def _panels(chart: Any, rows: pl.DataFrame) -> Any:
-    alt, _ = theme.chart_libraries()
+    alt, _ = theme.libraries()
     row = (
         alt.Row("question:N").sort(field="order", op="min").header(labelExpr=theme.WRAPPED_QUESTION)
     )

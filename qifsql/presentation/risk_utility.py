@@ -30,7 +30,7 @@ def risk_utility(frame: pl.DataFrame) -> theme.Chart:
     ``frame`` has the columns of ``qifsql.counting.risks.PARTITION``, ``secret`` and
     ``certainty_penalty``; its first row is the original.
     """
-    alt, _ = theme.chart_libraries()
+    alt, _ = theme.libraries()
     names = [named(row) + known_records(row) for row in frame.iter_rows(named=True)]
     rows = theme.word_questions(_points(frame, names))
     largest = float(rows["loss"].max() or 0.01)  # type: ignore[arg-type]

@@ -26,7 +26,7 @@ WRAPPED_QUESTION = r"split(replace(datum.value, /^(\S+ (?:of|de)) /, '$1\n'), '\
 PERCENT = "format(100 * datum.value, '~g') + ' %'"
 
 
-def chart_libraries() -> tuple[ModuleType, ModuleType]:
+def libraries() -> tuple[ModuleType, ModuleType]:
     """Return Altair and the converter of its charts to pictures; InputError if they are missing."""
     try:
         import altair

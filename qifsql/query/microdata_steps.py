@@ -378,9 +378,9 @@ def plan(microdata: Microdata, steps: Sequence[Step], result: exp.Query) -> Plan
 
 
 def forms(table: str, attributes: Sequence[Attribute | None]) -> Step:
-    """Return the step of the values of a table in several forms, by the numbers of the forms.
+    """Return the step ``formed``: each value of a table, and ``form_1 ..``, what is made of it.
 
-    The form None has one value for all.
+    ``attributes`` are these forms, such as coarser values; None: dropped, so one value for all.
     """
     columns: list[exp.Expr] = [exp.column(c, table=SOURCE) for c in ("value", "people", "place")]
     for i, form in enumerate(attributes, 1):

@@ -122,8 +122,13 @@ def splice(
     present = template.names
     tallied = [_Copy(ending=f"_{t.secret}_{t.value}", tally=t) for t in tallies]
     families = [_Family(("tally",), tallied), _Family.of("qid", width)]
-    if places is not None:
-        families.append(_family_of_places(places, numbers or {}))
+    if places is not None:  # a sequence in ``numbers`` has an element for each of them
+        lists = {n: value for n, value in (numbers or {}).items() if not isinstance(value, int)}
+        copies = []
+        for index, i in enumerate(places):
+            of_place = {name: elements[index] for name, elements in lists.items()}
+            copies.append(_Copy(ending=f"_{i}", numbers={"number": i, **of_place}))
+        families.append(_Family(PLACES, copies))
     for placeholder, count in (("secrets", secrets), ("word", words)):
         if count is not None:
             families.append(_Family.of(placeholder, count))
@@ -154,19 +159,6 @@ def make_step(view: str, name: str = "", *, materialized: bool = False, **fillin
     """
     template = load(view, **filling.pop("shape", {}))
     return Step(name or template.name, template.doc, splice(template, **filling), materialized)
-
-
-def _family_of_places(places: Iterable[int], numbers: Numbers) -> _Family:
-    """Return the family of ``place``, with a copy for each of these quasi-identifiers.
-
-    Of ``numbers``, a sequence has an element for each of them, which its copy gets by name.
-    """
-    lists = {name: value for name, value in numbers.items() if not isinstance(value, int)}
-    copies = []
-    for index, i in enumerate(places):
-        of_place = {name: elements[index] for name, elements in lists.items()}
-        copies.append(_Copy(ending=f"_{i}", numbers={"number": i, **of_place}))
-    return _Family(PLACES, copies)
 
 
 def _repeat_conditions(query: exp.Select, families: Mapping[str, _Family]) -> None:
@@ -261,19 +253,14 @@ def _copied(item: exp.Expr, family: _Family, copy: _Copy) -> exp.Expr:
     for identifier in holder.find_all(exp.Identifier):
         if identifier.name in family.names:
             identifier.set("this", f"{identifier.name}{copy.ending}")
-    if copy.tally:
-        _fill_tally(holder, copy.tally)
+    if copy.tally:  # it counts this secret, and this value in ``code = ...``
+        for identifier in holder.find_all(exp.Identifier):
+            if identifier.name in ("secret", "secret_values"):
+                identifier.set("this", f"{identifier.name}_{copy.tally.secret}")
+        for equal in holder.find_all(exp.EQ):
+            if equal.this.name == "code":
+                equal.set("expression", exp.Literal.number(copy.tally.value))
     return holder.this.pop()  # type: ignore[no-any-return]
-
-
-def _fill_tally(holder: exp.Expr, tally: Tally) -> None:
-    """Replace the secret and the value in ``code = ...`` by those that a tally counts."""
-    for node in holder.find_all(exp.Identifier):
-        if node.name in ("secret", "secret_values"):
-            node.set("this", f"{node.name}_{tally.secret}")
-    for equal in holder.find_all(exp.EQ):
-        if equal.this.name == "code":
-            equal.set("expression", exp.Literal.number(tally.value))
 
 
 def _fill_functions(query: exp.Select, domain: Domain | None) -> None:

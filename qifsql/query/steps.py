@@ -163,24 +163,17 @@ class Steps:
         step = parameters.make(self.attack, name, about.secret, about.gain)
         if step is None:  # it is a view of ``sql/``
             return None
-        return self.push(
-            replace(step, name=step_name, query=self._add_read_steps(step.query, about))
-        )
-
-    def _add_read_steps(self, query: exp.Query, about: About) -> exp.Query:
-        """Add the steps that a generated query reads; return it with their numbered names.
-
-        It names them as the files of ``sql/`` do: ``secret_values`` becomes ``secret_values_2``.
-        """
-        query = query.copy()  # a table with a schema is no step, but the user's
+        # The steps that it reads, which it names as the files of ``sql/`` do: ``secret_values``
+        # becomes ``secret_values_2``. A table with a schema is no step, but the user's.
+        query = step.query.copy()
         tables = [table for table in query.find_all(exp.Table) if table.name and not table.db]
         for table in sorted(tables, key=lambda table: table.name):
             table.set("this", exp.to_identifier(self._add_needed(table.name, about)))
-        return query
+        return self.push(replace(step, name=step_name, query=query))
 
     @cached_property
     def _generated(self) -> list[Step]:
-        """Return the generated steps: those of ``microdata``, and blocks that tables tell."""
+        """Return the steps that make ``microdata``, and sizes of blocks counted already."""
         microdata = self.attack.microdata
         steps = microdata_steps.steps(microdata, key=self.key)
         if KNOWN_KINDS not in self.catalogs:
@@ -304,11 +297,11 @@ class Steps:
         return self.push(step)
 
     def _add_table(self, table: str, reader: str, about: About) -> str:
-        """Add the step that ``table`` means in the view ``reader``; return its numbered name.
+        """Add the step that view ``reader`` reads as ``table``; return its numbered name.
 
-        Usually that is the step of the same name and subject. It is another one without
-        quasi-identifiers (``prior_``), of people with a reported secret, after a belief of the
-        adversary, with suppressed records, or where gains take the place of counts.
+        Usually that is the step of the same name and subject. It is another one for tables without
+        quasi-identifiers (``prior_``), people with a reported secret, an adversary with beliefs,
+        suppressed records, or gains in place of counts.
         """
         if reader in ("tallies", "member_tallies") and table == "secret_values":
             for j in self.values:  # these views read the values of all tallied secrets

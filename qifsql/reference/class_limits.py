@@ -18,9 +18,9 @@ Labels = Sequence[Any]  # the secret of each record in a reading; None: the reco
 
 
 def owners(rows: Rows, person: str | None) -> list[tuple[bool, Any]]:
-    """Return a key of whose record each is; one without a person is one of its own.
+    """Return for each record a key of its person; a record without one is a person of its own.
 
-    The flag tells the position of such a record from the name of a person.
+    A key is (False, name of the person), or (True, position) of a record without one.
     """
     keys: list[tuple[bool, Any]] = []
     for position, row in enumerate(rows):

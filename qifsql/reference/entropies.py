@@ -52,7 +52,10 @@ def pointwise_leakage(joint: Joint) -> list[tuple[Fraction, Fraction]]:
 
 
 def leakage_over_people(ratios: Iterable[tuple[Fraction, Fraction | int]]) -> dict[str, float]:
-    """Return mean, median, 95th percentile, maximum (M168, bits) of pairs of ratio and people."""
+    """Return mean, median, 95th percentile and maximum over people of log2 of a ratio (M168).
+
+    ``ratios`` are pairs of a ratio and the people who have it; the results are bits.
+    """
     ordered = sorted(ratios)
     people = sum(n for _, n in ordered)
     bits = [(math.log2(ratio), n) for ratio, n in ordered]

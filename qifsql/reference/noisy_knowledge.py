@@ -120,10 +120,10 @@ class Knowledge:
             for true, values in people.items():
                 mass = sum((cell.weight for cell in values.values()), Fraction())
                 weights[true[column]] = weights.get(true[column], Fraction()) + mass
-            chances = {v: law(v, weights) for v in weights}
+            chances = {v: law(v, weights) for v in weights}  # by value: what is known, how likely
             scale = math.lcm(*(p.denominator for c in chances.values() for p in c.values()))
             parts.append(
-                {v: {o: int(p * scale) for o, p in c.items() if p} for v, c in chances.items()}
+                {v: {k: int(p * scale) for k, p in c.items() if p} for v, c in chances.items()}
             )
             scales.append(scale)
         return cls(people, parts, math.prod(scales))

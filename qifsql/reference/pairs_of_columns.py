@@ -35,7 +35,7 @@ def total_variation(original: Sequence[Pair], release: Sequence[tuple[Cell, Cell
 
 
 def spread(original: Sequence[Pair], release: Sequence[tuple[Cell, Cell]]) -> dict[Pair, Fraction]:
-    """Return the records of each pair of values, over which pairs of cells spread evenly."""
+    """Return the records of each pair of values; a record is shared by the pairs in its cells."""
     columns = [frozenset(pair[i] for pair in original) for i in (0, 1)]
     records: dict[Pair, Fraction] = {}
     for cells in release:

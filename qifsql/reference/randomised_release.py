@@ -31,7 +31,7 @@ def true_values(released: Any, shares: Shares, matrix: Matrix) -> dict[Any, Frac
 def true_tables(
     released: Sequence[Record], shares: Sequence[Shares], matrices: Sequence[Matrix]
 ) -> Iterator[tuple[tuple[Record, ...], Fraction]]:
-    """Yield every table of true records that the release may come of, with its chance.
+    """Yield every table of true records from which the release may be drawn, with its chance.
 
     ``shares`` and ``matrices`` are those of the columns. Records and columns are independent.
     """

@@ -93,10 +93,10 @@ def success(kinds: Sequence[Kind]) -> Success:
 
 
 def kinds_of(before: Blocks, after: Blocks, suppressed: Collection[Key] = ()) -> list[Kind]:
-    """Return each block as a kind; that of people with suppressed records is everyone (M193).
+    """Return each block as a kind (its numbers); suppressed people are in the block of all (M193).
 
     ``before`` has one block, of all people; ``suppressed`` are the keys of suppressed records. The
-    best guesses about these people are right at most as often as in groups of their own.
+    best guesses about these people are right at most as often as in blocks by these keys.
     """
     (everybody,) = map(kind, before.values())
     kinds = [kind(values) for block, values in after.items() if block not in suppressed]
@@ -137,8 +137,8 @@ def attack(
 ) -> dict[str, Any]:
     """Return all numbers of one attack on everybody (M13, M14), or on a target (M15).
 
-    ``secret`` None is re-identification. ``suppressed`` are the keys of records that are one of
-    anything (M193), also the target's where no other fits. LookupError: nobody has the values of
+    ``secret`` None is re-identification. ``suppressed`` are the keys of records that may be
+    anybody's (M193), also the target's where no other fits. LookupError: nobody has the values of
     the target.
     """
     (everybody,) = blocks(rows, [], secret, weights).values()
@@ -277,7 +277,7 @@ class ValueChances:
 
 
 def value_chances(rows: Rows, qids: Names, secret: str) -> dict[Any, ValueChances]:
-    """Return the chances of each value: 5 of 100 people have at most ``low``, at least ``high``."""
+    """Return the chances of each value: 5 % of people have ``low`` or less, ``high`` or more."""
     seen = counts(rows, qids, secret)
     (everybody,) = counts(rows, [], secret).values()
     chances_of = {}

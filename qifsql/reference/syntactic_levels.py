@@ -64,7 +64,8 @@ def t_equal(counts: Counts, totals: Counts) -> Fraction:
 def t_ordered(counts: Counts, totals: Counts) -> Fraction:
     """Compute t-closeness, ordered distance (M46): the work of moving shares along the order.
 
-    On a line the first goes to the first (Li et al. 2007), which M46 adds up otherwise.
+    Shares of the whole are moved to the block's, from the first value on (Li et al. 2007); M46
+    states the same work as a sum of differences.
     """
     if len(totals) == 1:
         return Fraction()
@@ -263,7 +264,7 @@ def assess_secret(
 
 
 def smaller(measure: Measure, *levels: dict[str, Any]) -> dict[str, Any]:
-    """Return the level that protects less: that is not kept, or whose value is worse (None)."""
+    """Return the level that protects less: one with violations, or else of the worse value."""
 
     def protection(level: Mapping[str, Any]) -> tuple[bool, float | Fraction]:
         number = level["value"]

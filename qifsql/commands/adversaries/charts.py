@@ -14,11 +14,11 @@ from qifsql.presentation.theme import (
     PERCENT,
     SKY,
     Chart,
-    chart_libraries,
     dressed,
     grid,
     hints,
     labels,
+    libraries,
     measures,
     word_questions,
 )
@@ -43,7 +43,7 @@ def success_by_size(frame: pl.DataFrame, by_size: pl.DataFrame) -> Chart:
     ``frame`` and ``by_size`` are tables of a result of ``adversaries``. A dot stands for an
     adversary with a name, at the mean number of attributes that she knows.
     """
-    alt, _ = chart_libraries()
+    alt, _ = libraries()
     sizes = word_questions(by_size)
     dots, names = _named_adversaries(frame)
     questions = sizes.select("model", "secret", "question", "order").unique(maintain_order=True)

@@ -4,16 +4,7 @@ import polars as pl
 
 from qifsql.presentation.language import said
 from qifsql.presentation.parts import Spec, Tables
-from qifsql.presentation.theme import (
-    BLUE,
-    ORANGE,
-    PERCENT,
-    Chart,
-    chart_libraries,
-    data,
-    dressed,
-    hints,
-)
+from qifsql.presentation.theme import BLUE, ORANGE, PERCENT, Chart, data, dressed, hints, libraries
 from qifsql.presentation.words import fixed, percent, records
 
 
@@ -25,7 +16,7 @@ def charts(_frame: pl.DataFrame, details: Tables, _spec: Spec) -> dict[str, Char
 
 def frontier(nodes: pl.DataFrame) -> Chart:
     """Return a chart of risk against penalty: a point per node (a row of ``node_search.NODES``)."""
-    alt, _ = chart_libraries()
+    alt, _ = libraries()
     release, others = said("the release"), said("other node")
     names = pl.when(pl.col("released")).then(pl.lit(release)).otherwise(pl.lit(others))
     rows = nodes.select(

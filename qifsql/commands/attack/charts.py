@@ -15,12 +15,12 @@ from qifsql.presentation.theme import (
     ORANGE,
     PERCENT,
     Chart,
-    chart_libraries,
     distinct,
     dressed,
     grid,
     hints,
     labels,
+    libraries,
     measures,
     word_questions,
 )
@@ -42,7 +42,7 @@ def steps(frame: pl.DataFrame, releases: Sequence[str] = ()) -> Chart:
     before is that of the smallest number of datasets. With noisy knowledge there is a bar for each
     adversary instead.
     """
-    alt, _ = chart_libraries()
+    alt, _ = libraries()
     if "knows" in frame.columns:
         frame, names_of_bars = numbered_adversaries(frame)
         rows = _bars(word_questions(frame), names_of_bars)

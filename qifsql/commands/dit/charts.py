@@ -7,16 +7,7 @@ import polars as pl
 
 from qifsql.presentation.language import number, said
 from qifsql.presentation.parts import Spec, Tables
-from qifsql.presentation.theme import (
-    BLUE,
-    ORANGE,
-    PERCENT,
-    Chart,
-    chart_libraries,
-    data,
-    dressed,
-    hints,
-)
+from qifsql.presentation.theme import BLUE, ORANGE, PERCENT, Chart, data, dressed, hints, libraries
 from qifsql.presentation.words import fixed, percent
 
 NAMES = {
@@ -38,7 +29,7 @@ def distribution(frame: pl.DataFrame) -> Chart:
     ``frame`` is the table ``distribution`` of a result of ``dit``. The axis of distances is
     logarithmic; the share at its left end includes the people with distance 0.
     """
-    alt, _ = chart_libraries()
+    alt, _ = libraries()
     rows = _between_ends(frame.filter(pl.col("run") <= MOST_STYLES))
     rows = rows.select(
         "run",
@@ -110,7 +101,7 @@ def summary(frame: pl.DataFrame) -> Chart:
 
     ``frame`` is a result of ``dit`` with several k.
     """
-    alt, _ = chart_libraries()
+    alt, _ = libraries()
     rows = frame.filter(pl.col("mean").is_not_null() & (pl.col("infinite") == 0)).select(
         "k",
         "mean",
@@ -152,7 +143,7 @@ def summary(frame: pl.DataFrame) -> Chart:
 
 def changed_guesses(frame: pl.DataFrame) -> Chart:
     """Draw the share of people whose best guess changes, against several k (Figs. 3 and 4)."""
-    alt, _ = chart_libraries()
+    alt, _ = libraries()
     rows = frame.filter(pl.col("distance") == "emd")
     rows = rows.select("k", "different", limits=pl.col("limits").fill_null(said("k alone")))
     kinds = list(dict.fromkeys(rows["limits"]))

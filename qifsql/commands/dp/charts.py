@@ -7,16 +7,7 @@ import polars as pl
 
 from qifsql.presentation.language import number, said
 from qifsql.presentation.parts import Spec, Tables
-from qifsql.presentation.theme import (
-    BLUE,
-    ORANGE,
-    PERCENT,
-    Chart,
-    chart_libraries,
-    data,
-    dressed,
-    hints,
-)
+from qifsql.presentation.theme import BLUE, ORANGE, PERCENT, Chart, data, dressed, hints, libraries
 from qifsql.presentation.words import fixed, percent
 
 NAMES = {
@@ -36,7 +27,7 @@ def tradeoff(frame: pl.DataFrame) -> Chart:
     ``frame`` is a result of ``dp`` (``TRADEOFF``); rows without a utility are left out. The dashed
     lines are the loss without noise, and the utility without a report.
     """
-    alt, _ = chart_libraries()
+    alt, _ = libraries()
     points = frame.filter(pl.col("utility").is_not_null())
     names = {mechanism: said(NAMES[mechanism]) for mechanism in NAMES}
     titles = _panel_titles(points)

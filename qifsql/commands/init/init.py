@@ -209,7 +209,8 @@ def _fill_study(
     """Return the template of a study, filled with the ``lines`` about a dataset and its columns."""
     name = re.sub(r"[^A-Za-z0-9_-]+", "_", Path(dataset.name).stem).strip("_") or "data"
     sizes = options["sizes"]
-    return _read_template("template.toml").substitute(
+    template = Template(Path(__file__).with_name("template.toml").read_text("utf-8"))
+    return template.substitute(
         lines,
         file=quoted(path.name)[1:-1],
         folder=toml(f"{path.stem}-results"),
@@ -230,12 +231,8 @@ def _fill_policy(path: Path, lines_of_roles: Mapping[str, str], preset: str) -> 
             lines = [f"#{line}" if line and not line.startswith("#") else line for line in lines]
         rules.append("\n".join([f"# {f'Preset {name} ':-<86}", *lines, "\n"]))
     file = quoted(path.name)[1:-1]
-    template = _read_template("policy.toml")
+    template = Template(Path(__file__).with_name("policy.toml").read_text("utf-8"))
     return template.substitute(lines_of_roles, file=file, rules="\n".join(rules))
-
-
-def _read_template(name: str) -> Template:
-    return Template(Path(__file__).with_name(name).read_text("utf-8"))
 
 
 def _list_columns(

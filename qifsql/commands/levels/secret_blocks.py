@@ -153,7 +153,7 @@ def _keep_hierarchy(tables: Tables, j: int, width: int, hierarchy: Hierarchy) ->
     height = {"height": typed_number(hierarchy.height, "BIGINT")}
     tables.known_rows[j]["hierarchy_height"] = height
     names = ["leaf", "level", "node"]
-    rungs = exp.values(list(hierarchy.rungs()), alias="listed", columns=names)
+    rungs = exp.values(list(hierarchy.nodes_of_values()), alias="listed", columns=names)
     listed = exp.select(*(exp.column(name, "listed") for name in names)).from_(rungs)
     tables.keep("ancestors", j, width, {"rungs": listed})
     domain = counts.domain(j)

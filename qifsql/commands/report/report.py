@@ -195,18 +195,15 @@ def _two_pages(
     """Return the pages of a report for those who decide: the summary, and who carries the risk."""
     texts = headlines([s for s in results if reader.private or not s.shows_people])
     has_cards = bool(risks(results))  # then the sentences on other results are on the second page
-    first = summary(results, () if has_cards else texts, withheld)
-    return [
-        Section("summary", said("Summary"), [*_occasion(*occasion), *first]),
-        chapters.second_page(results, texts if has_cards else ()),
-    ]
-
-
-def _occasion(recipient: str | None, purpose: str | None) -> list[Part]:
-    """Return the line on who gets the release, and for what; nothing if neither is named."""
+    recipient, purpose = occasion
     lines = [said("Recipient: {name}.", name=escaping.cell(recipient))] if recipient else []
     lines += [said("Purpose: {purpose}.", purpose=escaping.cell(purpose))] if purpose else []
-    return [Paragraph(" ".join(lines))] if lines else []
+    first: list[Part] = [Paragraph(" ".join(lines))] if lines else []
+    first += summary(results, () if has_cards else texts, withheld)
+    return [
+        Section("summary", said("Summary"), first),
+        chapters.second_page(results, texts if has_cards else ()),
+    ]
 
 
 def _tables(stored: list[Stored], path: Path) -> dict[Path, Content]:

@@ -9,11 +9,11 @@ from qifsql.presentation.theme import (
     ORANGE,
     PERCENT,
     Chart,
-    chart_libraries,
     data,
     dressed,
     hints,
     labels,
+    libraries,
 )
 from qifsql.presentation.words import count, percent
 
@@ -31,7 +31,7 @@ def charts(_frame: pl.DataFrame, details: Tables, _spec: Spec) -> dict[str, Char
 
 def contributions(by_qid: pl.DataFrame) -> Chart:
     """Draw the share of all scores of each attribute, a bar for each, the longest first."""
-    alt, _ = chart_libraries()
+    alt, _ = libraries()
     rows = by_qid.sort("contribution", descending=True, maintain_order=True)
     names = labels(rows["qid"])
     rows = rows.select(
@@ -64,7 +64,7 @@ def contributions(by_qid: pl.DataFrame) -> Chart:
 
 def sizes(by_size: pl.DataFrame) -> Chart:
     """Draw the records or people by the number of attributes that suffice to single them out."""
-    alt, _ = chart_libraries()
+    alt, _ = libraries()
     of_people = "people" in by_size.columns
     unit = said("people") if of_people else said("records")
     tips = {"size:O": said("attributes needed"), "individuals:Q": unit}

@@ -15,12 +15,12 @@ from qifsql.presentation.theme import (
     PERCENT,
     SKY,
     Chart,
-    chart_libraries,
     data,
     dressed,
     grid,
     hints,
     labels,
+    libraries,
     measures,
     word_questions,
 )
@@ -39,7 +39,7 @@ def success(frame: pl.DataFrame) -> Chart:
     5,000 subsets are drawn as range, quartiles and median of each size, with a dot for the best
     subset.
     """
-    alt, _ = chart_libraries()
+    alt, _ = libraries()
     points, reached = _success_by_panel(word_questions(frame)), pl.col("success")
     subsets = points["subset"].n_unique()
     dots = subsets <= MOST_DOTS and frame.height <= 2 * MOST_DOTS
@@ -114,7 +114,7 @@ def _contribution_bars(frame: pl.DataFrame, what: str, title: str, below: str) -
 
     ``what`` is the word for a ``qid``, which may also be a release; ``below`` is the text below.
     """
-    alt, _ = chart_libraries()
+    alt, _ = libraries()
     amounts = [percent(value).removesuffix(" %") for value in frame["shapley"]]
     shares = ["" if s is None else f" ({percent(s)})" for s in frame["share"].fill_nan(None)]
     text = pl.Series("contribution", [a + s for a, s in zip(amounts, shares, strict=True)])

@@ -42,7 +42,7 @@ def pictures(frame: pl.DataFrame, details: Tables, spec: Spec) -> dict[str, Call
 
 def success(frame: pl.DataFrame) -> Chart:
     """Draw the success on the original and on the control with intervals, a line per release."""
-    alt, _ = theme.chart_libraries()
+    alt, _ = theme.libraries()
     names = {"original": said("the original"), "control": said("the control")}
     rows: list[dict[str, Any]] = []
     words: list[str] = []
@@ -91,7 +91,7 @@ def members(subsets: pl.DataFrame) -> Chart:
 
     ``subsets`` has a row, here a dot, per release, secret and subset of the quasi-identifiers.
     """
-    alt, _ = theme.chart_libraries()
+    alt, _ = theme.libraries()
     releases = _release_labels(subsets)
     above, chance = kinds = said("interval above 0"), said("may be chance")
     rows = [
@@ -142,7 +142,7 @@ def members(subsets: pl.DataFrame) -> Chart:
 
 def blocks(worst: pl.DataFrame) -> Chart:
     """Draw the number of people that each of the worst blocks gives away: a bar per row."""
-    alt, _ = theme.chart_libraries()
+    alt, _ = theme.libraries()
     releases = _release_labels(worst)
     rows: list[dict[str, Any]] = []
     words: list[str] = []

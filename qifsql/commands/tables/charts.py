@@ -10,7 +10,7 @@ from qifsql.data.types import Row
 from qifsql.presentation import escaping, theme
 from qifsql.presentation.language import said
 from qifsql.presentation.parts import Spec, Tables
-from qifsql.presentation.theme import Chart, chart_libraries, data, dressed, hints, labels
+from qifsql.presentation.theme import Chart, data, dressed, hints, labels, libraries
 from qifsql.presentation.words import count, listed, percent
 
 GREY, PALE, GREEN = "#E0E0E0", "#CCE7F7", "#009E73"
@@ -46,7 +46,7 @@ def proofs(frame: pl.DataFrame) -> Chart:
     ``frame`` has the columns of ``tables.SCHEMA``; the panels are the people reconstructed, and of
     each question those who are singled out and those whose secret is certain.
     """
-    alt, _ = chart_libraries()
+    alt, _ = libraries()
     rows = _bar_rows(frame)  # people, the tables known, the question
     amounts = pl.Series("amount", [count(n) for n in rows["people"]])
     rows = rows.with_columns(amounts)
@@ -96,7 +96,7 @@ def guess(frame: pl.DataFrame) -> Chart:
     The marks are the success without tables, as a Bayesian adversary expects it, in fact, and with
     the records themselves. ``frame`` has the columns of ``tables.SCHEMA``.
     """
-    alt, _ = chart_libraries()
+    alt, _ = libraries()
     kinds = (
         said("without the tables"),
         said("with the tables, as a Bayesian adversary expects"),
@@ -161,7 +161,7 @@ def _guess_rows(frame: pl.DataFrame, places: dict[str, int]) -> tuple[pl.DataFra
 
 def cells(detail: pl.DataFrame) -> Chart:
     """Draw a map of the combinations of a component, a square with bounds per row of ``CELLS``."""
-    alt, _ = chart_libraries()
+    alt, _ = libraries()
     first = detail.row(0, named=True)
     squares, words = _squares(detail)
     column_name = escaping.cell(first["column_dimension"])

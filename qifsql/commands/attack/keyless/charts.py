@@ -5,7 +5,7 @@ from typing import Any
 import polars as pl
 
 from qifsql.presentation.language import said
-from qifsql.presentation.theme import BLUE, PERCENT, Chart, chart_libraries, data, dressed
+from qifsql.presentation.theme import BLUE, PERCENT, Chart, data, dressed, libraries
 from qifsql.presentation.words import count, percent
 
 TICKS = [0, 0.2, 0.4, 0.6, 0.8, 1]
@@ -17,7 +17,7 @@ def calibration(frame: pl.DataFrame) -> Chart:
     ``frame`` has the columns of ``keyless.calibrate.CALIBRATION``. Each step from one release to
     the next has a panel. Each probability in percent has a circle, sized by its number of links.
     """
-    alt, _ = chart_libraries()
+    alt, _ = libraries()
     names = [_step(step) for step in frame["step"]]
     rows = frame.select("step", "links", "predicted", "right").with_columns(
         panel=pl.Series(names, dtype=pl.String)

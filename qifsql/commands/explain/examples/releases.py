@@ -103,7 +103,10 @@ def true_once(ranges: Mapping[str, list[str]], people: Sample) -> Mapping[str, l
 
 
 def links(sample: Sample) -> list[tuple[str, str, int, int, int]]:
-    """Return (block, group, people of the block, of the group, of both: those a copy links)."""
+    """Return (block, group, people of the block, of the group, of both) of a copied release.
+
+    The people of both are those whose two halves, block and group, are linked.
+    """
     rows = []
     for block, inside in sample.groups_of.items():
         for group, n in inside.items():
