@@ -305,10 +305,7 @@ def units_query(scale: Scale, parts: int) -> exp.Select:
 def _row_of_absent_column(
     tables: Tables, file: Compared, scale: Scale, sizes: Sizes
 ) -> dict[str, Any]:
-    """Return the row for a column that the release lacks: its records may have any value.
-
-    So each of them counts as an equal part of a record of every value of the original.
-    """
+    """Return the row for a column that the release lacks: a record counts in part as each value."""
     original, records = sizes
     # How many values have as many people in the original.
     counted = exp.select("people", "count(*)").from_(exp.table_(f"places_{scale.raw.number}"))

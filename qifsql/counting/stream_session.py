@@ -61,10 +61,7 @@ class Statements:
         tables: Mapping[str, str],
         write: Callable[[exp.Query], str],
     ) -> str:
-        """Return the statement about ``name``; ``write`` makes it of the view the first time.
-
-        ``how`` is the kind of statement.
-        """
+        """Return a statement of the kind ``how``; ``write`` makes it of the view at first."""
         key = (how, name, file, *tables.values())
         if key not in self._texts:
             self._texts[key] = write(self.query(file, **tables))

@@ -184,10 +184,7 @@ def bundled(name: str) -> Path:
 
 
 def matches(name: str, pattern: str) -> bool:
-    """Return whether a name matches a pattern with ``*``, ``?`` and ``[abc]``.
-
-    An open bracket that nothing closes is itself.
-    """
+    """Return whether a name matches a pattern: ``*``, ``?``, ``[abc]``; an open ``[`` is itself."""
     closed, bracket, rest = pattern.rpartition("]")
     literal = rest.replace("[", "[[]")  # fnmatch would look for the end of each in all the text
     return fnmatchcase(name, f"{closed}{bracket}{literal}")

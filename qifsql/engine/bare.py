@@ -155,10 +155,7 @@ Cell = tuple[str, str, int, int]
 
 
 def count_in_sqlite(people: Iterable[Person]) -> list[Cell]:
-    """Return a row per block and value of the secret.
-
-    Raises EngineError if the weights of a cell do not fit into 63 bits.
-    """
+    """Return a row per block and value; EngineError if weights do not fit into 63 bits."""
     try:
         with closing(sqlite3.connect(":memory:")) as connection:
             connection.execute("CREATE TABLE individuals (block TEXT, value TEXT, weight INTEGER)")

@@ -34,13 +34,10 @@ REMARKS = {
 
 @dataclass(frozen=True)
 class Sizes:
-    """A sample: the number of blocks of each size, and the sampled share of the population.
-
-    ``fraction`` is in (0, 1].
-    """
+    """A sample: the number of blocks of each size, and the sampled share of the population."""
 
     blocks: Mapping[int, int]
-    fraction: Fraction
+    fraction: Fraction  # in (0, 1]
 
     @cached_property
     def records(self) -> int:

@@ -48,15 +48,6 @@ def known_values(
     return columns
 
 
-def records_of_lists(table: str) -> exp.Expr:
-    """Return how many records the people of a block have of whom all records are known.
-
-    A quasi-identifier of theirs is a list with a value for each record.
-    """
-    length = exp.Anonymous(this="len", expressions=[exp.column("qid_1", table)])
-    return exp.Mul(this=exp.column("size", table), expression=length)
-
-
 def number(value: int) -> exp.Expr:
     """Return a whole number of any size as a literal: a number in SQL has only 64 bits."""
     literal: exp.Expr = exp.Literal.number(abs(value))

@@ -9,10 +9,7 @@ Select = exp.Select
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """One named SELECT. ``doc`` describes a row of it.
-
-    A step may be part of many plans: its query is never changed.
-    """
+    """One named SELECT, never changed, as many plans may have it; ``doc`` describes a row of it."""
 
     name: str
     doc: str

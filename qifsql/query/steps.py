@@ -217,10 +217,7 @@ class Steps:
         return "microdata"
 
     def weighted(self, secret: int, *, raw: bool = False) -> bool:
-        """Return whether people are weighted, by weights or by a belief about the secret.
-
-        ``raw``: a belief does not count.
-        """
+        """Return whether people are weighted: by weights or, unless ``raw``, by a belief."""
         has_belief = secret in self.attack.beliefs and not raw
         return self.attack.microdata.weight is not None or has_belief
 

@@ -282,10 +282,7 @@ def record_measures(measures: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def named_measures(measures: str | Sequence[str]) -> tuple[str, ...]:
-    """Return the further measures that are named, in order; InputError if a name is unknown.
-
-    ``bayes`` is not among them, as every result has its columns; ``all`` names all of them.
-    """
+    """Return the named measures (``all``: each but ``bayes``), in order; InputError if unknown."""
     words = measures.split(",") if isinstance(measures, str) else list(measures)
     names = [name.strip().casefold() for name in words if name.strip()]
     for name in names:

@@ -24,10 +24,7 @@ def write(frame: pl.DataFrame, path: Path, manifest: Mapping[str, Any]) -> None:
 
 
 def read(path: Path) -> pl.DataFrame:
-    """Return the table in a file.
-
-    Raises one of UNREADABLE if the file is not Parquet, or a page does not have its checksum.
-    """
+    """Return the table in a file; one of UNREADABLE if it is not Parquet, or is damaged."""
     with pq.ParquetFile(path, page_checksum_verification=True) as file:
         return pl.DataFrame(file.read())
 

@@ -205,11 +205,7 @@ def contents(display: Display, out: Path) -> dict[Path, Content]:
 
 
 def text(display: Display, kind: str) -> str:
-    """Return a result as ``json``, ``csv`` or ``markdown``: its frame, and its tables of details.
-
-    Only JSON has all details, and the options and notes; the others leave out those that a command
-    keeps ``aside``.
-    """
+    """Return a result as ``json`` with all details, or as ``csv`` or ``markdown`` without some."""
     from qifsql.results import exports
 
     frame, details = display.result.frame, display.result.details

@@ -60,10 +60,7 @@ class Baseline:
 
 
 def read(file: str | Path) -> Baseline:
-    """Return the baseline in a file.
-
-    Raises InputError if it cannot be read, or is not the result of an attack or a check.
-    """
+    """Return the baseline in a file; InputError unless it is a result of an attack or a check."""
     path = Path(file)
     if path.suffix.casefold() not in ENDINGS:
         raise InputError(f"the baseline {path} must end in one of {', '.join(ENDINGS)}")

@@ -117,10 +117,7 @@ class Files:
         return True
 
     def policy_keys(self, entry: Entry) -> tuple[str, ...]:
-        """Return the keys of the adversary in the policy of a check.
-
-        They take precedence over roles of datasets.
-        """
+        """Return the keys of the adversary in a check's policy: they precede roles of datasets."""
         if "policy" not in entry.options:
             return ()
         try:

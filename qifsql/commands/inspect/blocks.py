@@ -13,14 +13,7 @@ from qifsql.data.collection import Source
 from qifsql.engine.protocol import Engine
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
-from qifsql.query.columns import (
-    SHOWABLE,
-    as_native,
-    known_values,
-    named,
-    records_of_lists,
-    same_block,
-)
+from qifsql.query.columns import SHOWABLE, as_native, known_values, named, same_block
 from qifsql.query.microdata_steps import plan
 from qifsql.query.plan import Plan, Step
 from qifsql.query.steps import Steps, revealed_tables
@@ -99,7 +92,9 @@ def blocks_plan(attack: BoundAttack, order: Order, limit: int) -> Plan:
     columns = known_values(microdata, "chosen", SHOWABLE)
     columns.append((exp.column("size", "chosen"), "size"))
     if microdata.of_lists:
-        columns.append((records_of_lists("chosen"), "records"))
+        # A quasi-identifier is a list with a value for each record of a person.
+        length = exp.Anonymous(this="len", expressions=[exp.column("qid_1", "chosen")])
+        columns.append((exp.Mul(this=exp.column("size", "chosen"), expression=length), "records"))
     elif microdata.person is not None:  # one record is known: count those of a block
         table = steps.need("known_blocks")
         query = query.join(exp.to_table(table), on=same_block("chosen", table, microdata.width))
