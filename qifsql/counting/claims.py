@@ -20,9 +20,9 @@ def steps(
     *,
     reported: bool = False,
 ) -> pl.DataFrame:
-    """Return the people in blocks of each success, by the number of the secret (0: the owner).
+    """Return a row per secret (its number; 0: the owner) and success of the best guess in blocks.
 
-    Other columns are those of ``STEP``. ``prior`` and ``after`` are the profiles without and with
+    ``STEP`` describes the columns. ``prior`` and ``after`` are the profiles without and with
     quasi-identifiers; ``reported``: only people whose secret is not missing, as in the profiles.
     Questions with a gain function are left out.
     """
@@ -35,7 +35,7 @@ def steps(
             rows = _unweighted(after[j, g].frame, j)
         else:
             rows = _weighted(counts, (j, g), prior[j, g], reported=reported)
-        # of re-identification, any record is as likely before: the likeliest is
+        # without the release, a guess at the owner of a record is right as often as the best one
         usual_share = pl.lit(None if j else prior[j, g].frame["owner"][0])
         rows = rows.with_columns(secret=pl.lit(j), usual_share=usual_share)
         tables.append(rows.select(pl.col(name).cast(kind) for name, kind in schema.items()))

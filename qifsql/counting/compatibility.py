@@ -268,8 +268,7 @@ def _locate(tables: Tables, release: Compared, sets: Sequence[tuple[bool, ...]])
 def _locate_classes(tables: Tables, release: Located, columns: Sequence[Generalised]) -> None:
     """Create ``found_r``: pairs of a point and a class whose cells contain it.
 
-    The classes are those that may have any value in exactly the columns that ``release`` lacks, of
-    all ``columns``.
+    The classes are those in which exactly the columns that ``release`` lacks may have any value.
     """
     fixed = [column.raw.number for column in release.columns]
     free = [column.raw.number for column in columns if column.raw.number not in fixed]

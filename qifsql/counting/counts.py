@@ -170,7 +170,7 @@ class Counts:
 
         All questions whose profiles have the same columns are counted by one statement.
         """
-        counted_as = {q: self._same_blocks(q) for q in questions}
+        counted_as = {q: self._same_blocks(q) for q in questions}  # one profile may answer two
         # profiles with weights, and of guesses at which somebody is sure, have other columns
         by_columns: dict[tuple[bool, bool], list[Question]] = {}
         for j, g in sorted(set(counted_as.values())):

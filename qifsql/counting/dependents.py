@@ -90,7 +90,7 @@ def dependents(
 
 
 def _find_functions(about: Microdata, rows: Sequence[tuple[Any, ...]]) -> list[Dependent]:
-    """Return the columns that are functions, from the rows of ``best_guesses``."""
+    """Return the columns that nearly follow from a quasi-identifier, by view ``best_guesses``."""
     # By number of the column, and whether the quasi-identifier is known.
     guesses = {(column, is_known): counts for column, is_known, *counts in rows}
     functions = []

@@ -119,11 +119,11 @@ def _with_several_records(counts: Counts, question: Question) -> Reported:
 
 
 def _steps(counts: Counts, prior: Profiles, after: Profiles) -> pl.DataFrame | None:
-    """Return the people who report each secret by success; None without thresholds."""
+    """Return the people who report each secret, by success; None without thresholds."""
     if not counts.bound.thresholds:
         return None
-    is_counted = not counts.bound.microdata.reported
-    return claims.steps(counts, list(after), prior, after, reported=is_counted)
+    are_among_all = not counts.bound.microdata.reported  # else the counts are of them alone
+    return claims.steps(counts, list(after), prior, after, reported=are_among_all)
 
 
 def is_missed(counts: Counts, secret: int) -> bool:

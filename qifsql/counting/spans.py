@@ -348,6 +348,7 @@ def _reading_mode(column: Generalised) -> tuple[str, Domain]:
     cells = domain(inner)
     if mode == "plain" and cells.kind == "whole" and raw.kind in ("date", "timestamp"):
         return "text", raw  # years
+    # the user calls such texts single values, and not notations of several (20-29)
     is_value = column.plain and (column.typed or raw.kind == "text")
     if mode == "plain" and cells.kind == "text" and not is_value:
         if raw.kind == "other" and raw.type != "BOOLEAN":

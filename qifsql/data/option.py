@@ -227,6 +227,7 @@ def _sizes(content: Any) -> str | None:
 
 
 def _files(content: Any) -> dict[str, str] | None:
+    """Return a map of names to files; None for anything else."""
     files = content.values() if isinstance(content, dict) else [None]
     return dict(content) if all(is_text(file) and file for file in files) else None
 

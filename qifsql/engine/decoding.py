@@ -156,7 +156,7 @@ def unpacked(path: str, table: str) -> Iterator[Readable]:
 
 
 def _transcode(source: Readable, target: IO[bytes], encoding: str) -> None:
-    """Write text in UTF-8 without a mark at its beginning."""
+    """Write text that is in ``encoding`` to ``target``: in UTF-8, without a byte order mark."""
     decoder = codecs.getincrementaldecoder(encoding)("strict")
     is_first = True
     while block := source.read(BLOCK):

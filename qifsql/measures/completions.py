@@ -120,7 +120,7 @@ class Counts:
     def new_blocks(self) -> int:
         """Return a lower bound of the blocks besides those of complete patterns."""
         leaves = {mask: leaves for mask, (_, _, leaves) in self.masks.items() if leaves}
-        if _is_chain(list(leaves)):  # their number is exact (M182)
+        if _is_chain(list(leaves)):  # of sets of columns: the number is exact then (M182)
             return self.lonely_blocks + sum(leaves.values())
         # With mates and no complete block that they could join, at least one block is new. Patterns
         # of one mask that cannot be joined are in different blocks; those of two masks may not be.

@@ -93,6 +93,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def run(**arguments: Any) -> None:
+        """Run the command with a group for the arguments that are its fields."""
         temp = arguments.get("temp")
         for name, group in groups.items():
             arguments[name] = group(arguments)

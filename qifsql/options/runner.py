@@ -178,7 +178,7 @@ def _show(answer: Answer, output: Output, *, quiet: bool) -> None:
     ):
         try:
             show.show(display, output, met=met, unmet=answer.unmet)
-        except (BrokenPipeError, SystemExit):
+        except (BrokenPipeError, SystemExit):  # the reader has stopped
             finish()
             raise
     finish()

@@ -64,7 +64,7 @@ class Data:
     def dataset(self, file: str | None = None) -> Dataset:
         """Return the named dataset, or that of ``file``, read alike if its format is the same.
 
-        What qifsql has written has no titles, whatever it was made of.
+        A file that qifsql has written (it has a manifest) is read without options for titles.
         """
         path = self.file if file is None else file
         from_input = path == standard_input.NAME

@@ -136,6 +136,7 @@ def _environment(folder: Path = PAGE) -> Environment:
 
 
 def _macros(environment: Environment) -> Any:
+    """Return the macros of the page's parts, which can test what kind of cell they get."""
     template = environment.get_template("parts.html")
     kinds = {"bad": Bad, "blank": Blank}
     return template.make_module({n: partial(_is, kind) for n, kind in kinds.items()})

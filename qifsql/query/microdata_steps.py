@@ -67,11 +67,12 @@ def steps(microdata: Microdata, *, key: bool = False) -> list[Step]:
 def _people_by_values(
     qids: int, secrets: int, reported: bool, knows_all: bool, housed: bool
 ) -> Sequence[Step]:
-    """Return the steps that make individuals of ``records``, for so many ``qids`` and ``secrets``.
+    """Return the steps that make individuals (``microdata``) of people's ``records``.
 
-    ``knows_all``: an individual is a person with the multiset of her records; else it is each
-    different record of a person, who is in the step ``persons``. ``reported``: also her multisets
-    without missing secrets; ``housed``: also her household.
+    If the adversary ``knows_all`` records, an individual is a person with a multiset of records;
+    else each different record of a person is one, and ``persons`` has the people. ``qids`` and
+    ``secrets`` are numbers of columns. Further columns are, if ``reported``, multisets without
+    missing secrets, and, if ``housed``, the household.
     """
     of_secrets: Mapping[str, int] = {"secrets": secrets, "reported": reported}
     if knows_all:

@@ -133,7 +133,7 @@ class Steps:
         return step.name
 
     def _add_needed(self, name: str, about: About) -> str:
-        """Add the step of a subject unless it is in the plan; return its numbered name."""
+        """Add the step ``name`` about a secret unless the plan has it; return its full name."""
         if name == "microdata":
             return self._add_people(about)
         step_name = _numbered_name(name, about)
@@ -270,15 +270,15 @@ class Steps:
         return OF_OWNERS.get(name, name)
 
     def _add_view(self, name: str, step_name: str, about: About) -> str:
-        """Add the step of a view for a subject, and the steps that it reads; return its name."""
+        """Add a step by its view of ``sql/``, after the steps that it reads; return its name."""
         view = self._view(name, about)
         weighted = self.weighted(about.secret, raw=name in ("cells", "members"))
         template = load(f"weighted/{view}" if weighted and view in WEIGHTED else view)
         tables = [table for table in template.tables if table != PLACES]
         names = {table: self._add_table(table, name, about) for table in tables}
         counted = [j for j in self.values if name in SHARED or j == about.secret]  # by tallies
-        positions = None  # from 1, of the first and last tally of the secret among all tallies
-        if name == "member_counts":
+        positions = None
+        if name == "member_counts":  # of the secret's first and last tally, from 1, among all
             before = sum(self.values[j] - 1 for j in self.values if j < about.secret)
             positions = before + 1, before + self.values[about.secret] - 1  # last value: no tally
         step = _spliced(

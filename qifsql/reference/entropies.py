@@ -68,6 +68,7 @@ def leakage_over_people(ratios: Iterable[tuple[Fraction, Fraction | int]]) -> di
 
 
 def _quantile(ordered: Sequence[tuple[float, Fraction | int]], people: Fraction) -> float:
+    """Return the first value (of value and people, in order) up to which there are ``people``."""
     below: Fraction | int = 0
     for value, n in ordered:
         below += n

@@ -267,6 +267,7 @@ def smaller(measure: Measure, *levels: dict[str, Any]) -> dict[str, Any]:
     """Return the level that protects less: one with violations, or else of the worse value."""
 
     def protection(level: Mapping[str, Any]) -> tuple[bool, float | Fraction]:
+        """Return what orders levels: whether nobody is in violation, and how good the value is."""
         number = level["value"]
         amount = -math.inf if number is None else number if measure.least else -number
         return not level["people_in_violation"], amount

@@ -120,9 +120,9 @@ def _list_parts(frame: pl.DataFrame, show: str) -> list[Part]:
 
 
 def _block_label(row: Mapping[str, Any], width: int) -> str:
-    """Return the quasi-identifiers of a block; ``(+1)``: another block has the same inner.
+    """Return the values of a block: those of the ``width`` columns after ``block``.
 
-    They are the ``width`` columns after ``block``.
+    ``(+1)`` after them: one more block has the same distribution of the secret.
     """
     names = list(row)
     start = names.index("block") + 1

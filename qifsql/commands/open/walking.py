@@ -171,7 +171,7 @@ class Walk:
         return replace(dot, name=escaping.cell(name))
 
     def _x(self, size: int) -> float:
-        """Return the place of a number of columns."""
+        """Return where dots of subsets with so many columns are, from the left."""
         sizes = self.result.frame["n_qids"]
         smallest, largest = int(sizes.min() or 0), int(sizes.max() or 0)  # type: ignore[arg-type]
         step = (WIDTH - 2 * MARGIN) / max(1, largest - smallest)

@@ -259,14 +259,14 @@ def _without_near_points(
     if (names := next(curves, None)) is None:
         return table
     keys = ["attack_id"] if "attack_id" in columns else ["releases"]
-    if not columns >= {*keys}:
+    if not columns.issuperset(keys):
         keys = [name for name in ("model", "file", "secret", "subset") if name in columns]
     # By attack and curve: the numbers of people that are shown so far.
     shown_numbers: dict[tuple[tuple[Any, ...], str], set[int]] = {}
     for beside in tables:
         points = {"people", "records", "individuals_certain"}
         points |= {PEOPLE, "claims"} if "threshold" in beside.columns else set()
-        for name in points & set(beside.columns) if {*keys} <= {*beside.columns} else ():
+        for name in points & set(beside.columns) if set(keys) <= set(beside.columns) else ():
             for *question, n in beside.select(*keys, name).drop_nulls(name).rows():
                 shown_numbers.setdefault((tuple(question), names[0]), {0}).add(n)
     is_shown = []

@@ -113,6 +113,7 @@ def share(stored: Sequence[Stored], reader: Reader) -> tuple[list[Stored], str]:
 
 
 def _check_names(stored: Sequence[Stored], names: Set[str]) -> None:
+    """Refuse names (of ``--name-groups``) of columns by which no result groups people."""
     columns = {name for s in stored for name in _groupings(s)}
     for name in sorted(names - columns):
         listed = ", ".join(sorted(columns))
@@ -439,6 +440,7 @@ def _labelled_recipient(recipient: Mapping[str, Any], labels: Mapping[str, str])
 
 
 def _renamed(table: pl.DataFrame, labels: Mapping[str, str]) -> pl.DataFrame:
+    """Return a table of a result with ``labels`` in place of names of the user's columns."""
     lists = [c for c in NAME_LISTS if table.schema.get(c) == pl.List(pl.String)]
     texts = [c for c in NAME_COLUMNS if table.schema.get(c) == pl.String]
     return table.with_columns(

@@ -338,6 +338,7 @@ def lead(row: Row) -> str:
 
 
 def _scale(row: Row) -> int:
+    """Return the number of people for all frequencies of a row: ``3 of every 100``."""
     return words.scale(
         *(row[f"{name}_probabilistic"] for name in ("prior", "posterior")),
         row["posterior_deterministic"],

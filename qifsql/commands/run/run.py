@@ -280,6 +280,7 @@ class _Run:
         return self.identities[entry.name].digest
 
     def _origin(self) -> Origin:
+        """Return where the result of the study is from: its entries, by their digests."""
         spec = {"study": self.study.path.name, "entries": {}}
         spec["entries"] = {e.name: self._digest(e) for e in self.study.entries}
         return self.origin.about(spec, (str(self.study.path),))

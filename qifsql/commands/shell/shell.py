@@ -291,5 +291,6 @@ def _microdata_query(query: exp.Query, attack: BoundAttack, names: Mapping[str, 
 
 
 def _set_schema(name: str) -> str:
+    """Return the statement that makes a schema current: it names it by a text, itself quoted."""
     quoted = render.render(identifier(name))
     return f"SET schema = {render.render(exp.Literal.string(quoted))};"

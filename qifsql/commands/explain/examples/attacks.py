@@ -63,7 +63,7 @@ def beliefs(sample: Sample) -> dict[str, Fraction]:
 
 
 def hyper(sample: Sample) -> list[tuple[str, int, dict[str, Fraction]]]:
-    """Return each distinct inner: the titles of its blocks, their people, the inner itself."""
+    """Return each different distribution of the secret in blocks, after their titles and people."""
     blocks_of: dict[tuple[tuple[str, Fraction], ...], list[str]] = {}
     for (block,), inner in channel.inners(sample.joint).items():
         blocks_of.setdefault(tuple(sorted(inner.items())), []).append(f"{sample.qid} {block}")

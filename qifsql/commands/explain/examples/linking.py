@@ -58,7 +58,7 @@ def minimal_uniques(sample: Sample) -> list[set[suda.Unique]]:
 
 
 def scores_by_size(sample: Sample) -> list[tuple[int, Fraction]]:
-    """Return, for each size from 1, how many minimal sample uniques, and the score of a single."""
+    """Return, by size from 1, the number of minimal sample uniques, and the score of one such."""
     sizes = Counter(len(columns) for sets in minimal_uniques(sample) for columns in sets)
     return [(n, _score({frozenset(sample.columns[:m])})) for m, n in sorted(sizes.items())]
 
@@ -95,7 +95,7 @@ def meetings(sample: Sample) -> list[Meeting]:
 
 
 def values_left(sample: Sample) -> tuple[list[int], list[int]]:
-    """Return people times the values left to them, by meeting: by the better release, by both."""
+    """Return, by meeting, people times secrets left: by the better release alone, and by both."""
     met = meetings(sample)
     better = [m.people * min(len(m.first), len(m.second)) for m in met]
     return better, [m.people * len(m.both) for m in met]

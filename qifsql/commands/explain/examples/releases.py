@@ -14,6 +14,7 @@ LEVEL = Fraction(3, 10)  # a confidence adds more than this part of what the fre
 
 
 def _file(blocks: Blocks) -> synthetic.File:
+    """Return a record (its key, its secret) for each of the people counted in blocks."""
     return [
         ((block,), value)
         for block, values in blocks.items()

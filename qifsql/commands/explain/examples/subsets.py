@@ -91,7 +91,7 @@ def drawn(sample: Sample) -> dict[str, Any] | None:
 
 
 def stages(sample: Sample) -> dict[str, list[int]]:
-    """Return the squares of the people with each value of a quasi-identifier."""
+    """Return, by quasi-identifier, the squares of the numbers of people who share a value."""
     counts = {
         sample.qid: sample.sizes.values(),
         sample.by: [group.people for group in sample.groups.values()],
