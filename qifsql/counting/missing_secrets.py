@@ -55,7 +55,7 @@ class Reported:
         return row | {"certain_missing": self.unreported, "l": self.after.least("values")}
 
     def columns_of_one_record(self) -> dict[str, Any]:
-        """Return the same columns if one record of a person is known; ``certain_missing``: None."""
+        """Return these columns for people of whom one record is known; no ``certain_missing``."""
         if self.prior is None or self.known_one is None:
             return dict.fromkeys(bayes.REPORTED) | {"reported": 0, "certain_reported": 0}
         profile, then = self.known_one.success(self.prior, self.question[0])

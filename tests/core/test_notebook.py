@@ -55,6 +55,6 @@ def test_a_notebook_shows_one_line_after_two_seconds(cell: list[str]) -> None:
 
 
 def test_settings_take_it_by_themselves(cell: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "AFTER", -1.0)
+    monkeypatch.setattr(progress, "SHOWN_AFTER", -1.0)
     qifsql.sweep(SAMPLES / "thesis_table_3_2.csv", qids="age,gender", secret="illness")
     assert cell[-1].startswith("sweeping")
