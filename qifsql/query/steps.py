@@ -77,7 +77,7 @@ MATERIALIZED = (
 
 @dataclass(frozen=True)
 class About:
-    """The subject of a step: a secret (0: the owner of the record), a gain function, the prior.
+    """What a step is about: a secret (0: the owner of the record), a gain function, the prior.
 
     ``reported``: only the people with a reported secret.
     """
@@ -146,7 +146,7 @@ class Steps:
     def _add_without_view(self, name: str, step_name: str, about: About) -> str | None:
         """Add a step that is generated, or kept as a table; return its name, None for views.
 
-        ``step_name`` is ``name`` with the numbers of the subject, such as ``cells_2``.
+        ``step_name`` is ``name`` with the numbers of secret and gain function, as ``cells_2``.
         """
         if name == "hidden":
             self._add_individuals()
@@ -198,7 +198,7 @@ class Steps:
         return bool(steps)
 
     def _add_people(self, about: About) -> str:
-        """Add the step of the people whom a subject is about; return its name.
+        """Add the step of the people whom another step is ``about``; return its name.
 
         They are all people before the release (``prior``); else the look-alikes of the target, or
         the people with or without suppressed records.
@@ -230,7 +230,7 @@ class Steps:
         return bool(self.attack.thresholds and is_guessed)
 
     def _view(self, name: str, about: About) -> str:
-        """Return the view of ``sql/`` that defines the step ``name`` for a subject.
+        """Return the view of ``sql/`` that defines the step ``name`` about a secret.
 
         Most views have the name of the step. Some steps have other views for some questions (the
         owner, secret 0; secrets counted by tallies; gain functions) or kinds of microdata.
@@ -296,9 +296,9 @@ class Steps:
     def _add_table(self, table: str, reader: str, about: About) -> str:
         """Add the step that view ``reader`` reads as ``table``; return its numbered name.
 
-        Usually that is the step of the same name and subject. It is another one for tables without
-        quasi-identifiers (``prior_``), people with a reported secret, an adversary with beliefs,
-        suppressed records, or gains in place of counts.
+        Usually that is the step of this name about the same secret. It is another one for tables
+        without quasi-identifiers (``prior_``), people with a reported secret, an adversary with
+        beliefs, suppressed records, or gains in place of counts.
         """
         if reader in ("tallies", "member_tallies") and table == "secret_values":
             for j in self.values:  # these views read the values of all tallied secrets
@@ -356,7 +356,7 @@ def _spliced(
 
 
 def _with_everyone(table: str, reader: str, about: About) -> tuple[str, About]:
-    """Return the step, and its subject, that view ``reader`` reads in place of ``table``.
+    """Return the step, and what it is about, that view ``reader`` reads in place of ``table``.
 
     With suppressed records, everyone is one more block: that of the people who have such a record,
     as they may be anybody.
@@ -371,8 +371,8 @@ def _with_everyone(table: str, reader: str, about: About) -> tuple[str, About]:
 
 
 def _numbered_name(name: str, about: About) -> str:
-    """Return the name of a step with its subject: ``prior_profile_2_1`` (secret 2, gain 1)."""
-    if name in (*SHARED, "microdata", PERSONS):  # the same for all subjects
+    """Return the full name of a step: ``prior_profile_2_1`` is about secret 2 with gain 1."""
+    if name in (*SHARED, "microdata", PERSONS):  # the same for all secrets
         return name
     gain = f"_{about.gain}" if about.gain and name in PER_GAIN else ""
     prior = reported = ""
