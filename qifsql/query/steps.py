@@ -77,7 +77,7 @@ MATERIALIZED = (
 
 @dataclass(frozen=True)
 class About:
-    """What a step is about: a secret (0: the owner of the record), a gain function, the prior.
+    """The topic of a step: a secret (0: the owner of the record), a gain function, the prior.
 
     ``reported``: only the people with a reported secret.
     """
