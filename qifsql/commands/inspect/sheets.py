@@ -83,7 +83,7 @@ def sheets(
     spec = Attack.of("cas" if secret else "crs", source, person=person, **options).fitting()
     access: Access = {"ordered": True}
     with opened(spec, settings, apart=True, command="inspect", **access) as (engine, attack):
-        bound = attack.on(attack.microdata.known_by("one"))
+        bound = attack.on(attack.microdata.known_by("all" if person is None else "one"))
         records = check_records(engine, bound.microdata)
         seed = engine.settings.seed or 0
         sheets_plan = _sheets_plan(bound, draw, seed, way)

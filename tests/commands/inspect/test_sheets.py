@@ -89,6 +89,21 @@ def test_each_person_is_as_likely_as_another_whatever_their_records(tmp_path: Pa
     assert abs((counts[None]) - 2 * expected) < 11
 
 
+def test_a_suppressed_record_may_be_anybodys(tmp_path: Path) -> None:
+    data = pl.DataFrame({"a": ["1", "1", "2", "*", "*"], "s": [*"uvuuv"]})
+    qifsql.inspect(data, qids="a", secret="s", draw=5, out=tmp_path / "test")
+    _, _, key = written(tmp_path / "test")
+    whose = key.filter(question="whose record").select("answer", "chance").sort("answer")
+    assert whose["chance"].to_list() == ["0.5", "0.5", "1.0", "0.2", "0.2"]
+    assert key.filter(question="s")["chance"].sort().to_list() == [
+        "0.5",
+        "0.5",
+        "0.6",
+        "0.6",
+        "1.0",
+    ]
+
+
 def test_a_draw_depends_on_its_seed_alone(tmp_path: Path) -> None:
     def texts(name: str, **limits: Any) -> list[str]:
         folder = tmp_path / name
