@@ -112,7 +112,7 @@ def request(stored: Stored, inputs: Inputs, settings: Settings) -> Request:
         if spec.get(option):
             raise RepetitionError(why)
     if not spec["models"]:
-        raise RepetitionError("nobody is attacked: a register is linked")
+        raise RepetitionError("the release was measured only with files that recipients hold")
     if any(str(model).endswith(("ms", "ml")) for model in spec["models"]):  # membership attacks
         raise RepetitionError("the manifest does not name the column or the file of membership")
     source = current_source(stored, inputs)

@@ -257,6 +257,8 @@ def test_examples_in_comments_of_a_policy_are_rules_too(here: Path):
         assert policies.preset(name).read_text().splitlines()[0] in text
     path.write_text(re.sub(r"^#(?=\S)", "", text, flags=re.M))
     assert len(policies.read(path).rules) == len(policies.presets()) + 2
+    (recipient,) = policies.read(path).recipients
+    assert recipient.limits == {"maximum": 0.4 / 3, "average": 0.05}
 
 
 def test_given_roles_sizes_and_language_are_written(here: Path):
