@@ -138,10 +138,7 @@ def _describe_sizes(sizes: pl.DataFrame) -> list[str]:
 
 
 def _by_name(values: list[str], names: list[str]) -> dict[str, object]:
-    """Return an encoding that gives each name of an adversary a value (a colour or a shape).
-
-    Values are repeated if there are more names. The legend is below the panels.
-    """
+    """Return an encoding that gives each name of an adversary a value (a colour or a shape)."""
     scale = {"domain": names, "range": [values[i % len(values)] for i, _ in enumerate(names)]}
     legend = {"orient": "bottom", "columns": 3, "labelLimit": 240}
     kind = {"field": "who", "type": "nominal", "sort": names, "title": None}

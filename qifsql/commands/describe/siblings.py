@@ -32,6 +32,7 @@ class Siblings:
     """
 
     def __init__(self, columns: Sequence[Counted]) -> None:
+        """Find what the names and values of the columns say about one another."""
         self.columns = {column.name: column for column in columns}
         keys = topics_of_known([column.name for column in columns])
         self.survey_topics = {column: TOPICS[topic] for column, topic in keys.items()}

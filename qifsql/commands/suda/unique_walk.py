@@ -50,6 +50,7 @@ class Walker(StreamSession):
     """
 
     def __init__(self, stream: Stream, packing: Packing, size_limit: int) -> None:
+        """Set the variables and the macro that views of the walk read, for all chunks."""
         super().__init__(stream, STATEMENTS)
         self.packing = packing
         fields = tuple((1 << p, packing.field(p)) for p in range(1, packing.n))

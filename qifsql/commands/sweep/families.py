@@ -198,6 +198,7 @@ class FamilySession(PartedPeople):
     def __init__(
         self, stream: Stream, questions: Sequence[int], people: int, *, with_bins: bool
     ) -> None:
+        """Create the empty table ``found``; ``with_bins``: sums are by percent of success."""
         tables = {"people": qualify(PEOPLE), "codes": qualify(CODES)}
         super().__init__(stream, statements_for(1), **tables)
         self._questions, self._people = questions, people

@@ -52,6 +52,7 @@ class TaskQueue:
         together: int = 1,
         streams: int = 1,
     ) -> None:
+        """Let all ``tasks`` wait."""
         self._waiting = deque(tasks)
         self._together = together
         self._streams = streams

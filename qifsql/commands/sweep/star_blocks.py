@@ -53,10 +53,7 @@ class StarBlocks:
         return cls(places, prior, people)
 
     def certain(self, subset: int, question: int) -> int:
-        """Return how many people a pass takes for certain because they are in the star block.
-
-        ``subset`` has a bit for each quasi-identifier; ``question`` is the number of the secret.
-        """
+        """Return how many people a pass takes for certain because they are in the star block."""
         row = pl.DataFrame({"subset": [subset], "question": [question]})
         return int(self._with_blocks(row).select(self._certain)["certain"][0])
 

@@ -264,6 +264,7 @@ class Choice:
     def __init__(
         self, remaining: int, *, may_roll: bool, valued: bool, before: "Choice | None" = None
     ) -> None:
+        """Estimate the time of a roll-up, before any chunk is measured."""
         self._may_roll = may_roll and remaining <= MOST_ROLLED
         subsets = float(2**remaining)  # of the attributes after it
         # The expected seconds of a roll-up: per row, and of its calls, however few the rows.

@@ -35,6 +35,7 @@ class Chain:
     """The releases in order, with the rules of transitions between them."""
 
     def __init__(self, engine: Engine, releases: Sequence[Release]) -> None:
+        """Store the records of the releases as tables of numbers; ``link`` links them."""
         self.releases = releases
         self.tables = Tables(engine, "linking", releases[0].dataset.name)
         self.last = len(releases)  # the number of the last release, from 1

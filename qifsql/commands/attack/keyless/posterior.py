@@ -63,6 +63,7 @@ class Outcomes:
     """
 
     def __init__(self, chain: Chain, target: Sequence[int] | None = None) -> None:
+        """Assign numbers to the crowds; make those of secrets that some records miss."""
         self.chain = chain
         self.target = target
         secrets = len(chain.releases[0].secrets)

@@ -151,10 +151,7 @@ def _exact_scale(qid: NoisyQid, whole_scales: dict[int, int | None]) -> int | No
 
 
 def shifts(law: Law, scale: int) -> list[tuple[int, int]]:
-    """Return the differences between what is known and the true number, with whole weights.
-
-    The weights add up to ``scale``; the difference 0 has what rounding leaves.
-    """
+    """Return the differences between what is known and the true number, with whole weights."""
     widest = widest_shift(law)
     if law.kind == "within":
         return [(j, 1) for j in range(-widest, widest + 1)]
@@ -165,7 +162,7 @@ def shifts(law: Law, scale: int) -> list[tuple[int, int]]:
     total = middle + 2 * math.fsum(tail)
     weights = [max(1, round(Fraction(p) / Fraction(total) * scale)) for p in tail]
     sides = [(sign * j, weight) for j, weight in enumerate(weights, 1) for sign in (-1, 1)]
-    return sorted([*sides, (0, scale - 2 * sum(weights))])
+    return sorted([*sides, (0, scale - 2 * sum(weights))])  # the weights add up to ``scale``
 
 
 def widest_shift(law: Law) -> int:

@@ -46,6 +46,7 @@ class Work:
         trees: Mapping[str, str],
         reading: str | None,
     ) -> None:
+        """Prepare to measure changes of the attack ``bound``; ``trees`` are hierarchies."""
         self.bound = bound
         self.reading = reading  # the known records that bounds are about; None: both
         self.tables = Tables(engine, "reading records", bound.microdata.dataset.name)
