@@ -121,7 +121,7 @@ CROSS JOIN asked;
 -- One row per combination of cells: the records, and whether they are suppressed.
 {# counted(columns=[1, 2]) #}
 CREATE OR REPLACE VIEW counted AS
-SELECT {{ columns | each("cell_#,") }} suppressed, count(*) AS people
+SELECT {{ columns | each("cell_#,") }} suppressed, sum(weight)::BIGINT AS people
 FROM released
 GROUP BY ALL;
 
@@ -274,3 +274,18 @@ SELECT
 FROM numbered_records
 {{ "WHERE NOT suppressed" if hides }}
 GROUP BY ALL;
+
+-- One row per cell of a table, with the texts of its values, as a ledger keeps it.
+{# ledger_cells(edge=[1, 3]) #}
+CREATE OR REPLACE VIEW ledger_cells AS
+SELECT
+    {% for i in edge %}
+    values_{{ i }}.value::VARCHAR AS value_{{ loop.index }},
+    {% endfor %}
+    cells.published,
+    cells.lower,
+    cells.upper,
+    cells.hidden
+FROM cells
+{{ edge | each("INNER JOIN values_# ON cells.place_# = values_#.code") }}
+ORDER BY ALL;

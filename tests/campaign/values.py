@@ -234,6 +234,7 @@ VALUES: dict[str, Value] = {
     "--register": lambda d: [d.other_file],
     "--register-where": lambda d: [recipes.where(d)],
     "--release": _release,
+    "--ledger": _new("published", ".json"),
     "--revealing": NUMBER,
     "--salt": _one("", "pepper", "\x00", "\U0001f642"),
     "--salt-after": _one("", "pepper"),

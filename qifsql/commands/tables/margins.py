@@ -52,6 +52,7 @@ class Published:
     cells: str
     structural: bool = False  # it tells only which combinations can occur
     hiding: bool = False  # some cells do not tell their count, though it is called exact
+    in_ledger: bool = False  # a ledger has it
     statement: str = ""  # the release that it is part of, by title; empty: it is a whole statement
 
     @property

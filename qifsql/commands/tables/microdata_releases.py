@@ -22,6 +22,7 @@ from qifsql.data.types import family, generalised
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.tables import Tables
 from qifsql.errors import ColumnError, DatasetError, InputError
+from qifsql.query.columns import number
 from qifsql.query.microdata_steps import normal
 from qifsql.query.plan import Plan, Step
 from qifsql.query.splice import splice
@@ -30,10 +31,16 @@ from qifsql.query.suppression import STAR, TEXTS, all_suppressed
 
 @dataclass(frozen=True)
 class ReleaseFile:
-    """A file of records that was released, and its columns that count; empty: all."""
+    """A file of records that was released, and its columns that count; empty: all.
+
+    One that ``is_counted`` has different records with the number of ``people``, and its columns are
+    called ``cell_1``, ``cell_2``, ... there.
+    """
 
     dataset: Dataset
     columns: tuple[str, ...] = ()
+    title: str = ""
+    is_counted: bool = False
 
 
 def parse_releases(texts: Sequence[str | Path]) -> list[ReleaseFile]:
@@ -66,6 +73,7 @@ class CountedRelease:
     hidden: frozenset[int]
     records: int
     suppressed: int
+    in_ledger: bool = False  # a ledger has it
 
     @property
     def name(self) -> str:
@@ -86,7 +94,7 @@ def count_releases(
     A column is the dimension of its name, in any case. Refuse a release whose manifest says that
     its cells may be false.
     """
-    titles = [file.dataset.name for file in files]
+    titles = [file.title or file.dataset.name for file in files]
     return [
         _count(tables, r, file, dims, file.dataset.paths[0] if titles.count(title) > 1 else title)
         for r, (file, title) in enumerate(zip(files, titles, strict=True), 1)
@@ -102,9 +110,10 @@ def _count(
     refuse_false_cells(dataset, title)
     folded = {name.casefold(): name for name in reversed(dims)}
     columns = []
-    for written in file.columns or [c.name for c in catalog.schema.columns]:
-        name = catalog.schema[written].name
+    for j, written in enumerate(file.columns or [c.name for c in catalog.schema.columns], 1):
+        name = f"cell_{j}" if file.is_counted else catalog.schema[written].name
         attribute = column_of_release(catalog, name, name)
+        attribute = replace(attribute, name=written if file.is_counted else name)
         name = attribute.name if attribute.name in dims else attribute.name.casefold()
         columns.append(replace(attribute, name=folded.get(name, attribute.name)))
     names = [attribute.name for attribute in columns]
@@ -112,7 +121,9 @@ def _count(
         raise ColumnError(f"{title} has two columns of one name; name those that count")
     cells = [exp.column(f"cell_{j}") for j, _ in enumerate(columns, 1)]
     lines = exp.alias_(relation(dataset), SOURCE, table=True)
+    weight = exp.column("people", SOURCE) if file.is_counted else number(1)
     listed = exp.select(*(normal(a).as_(c.name) for a, c in zip(columns, cells, strict=True)))
+    listed = listed.select(weight.as_("weight"))
     lines_as_cells = Step("lines", "One row per record: its cells.", listed.from_(lines))
     everywhere, hidden = _hidden_columns(tables, dataset, columns, lines_as_cells)
     is_suppressed: exp.Expr = exp.false()
@@ -144,6 +155,7 @@ def _count(
         frozenset(k for k, j in enumerate(places, 1) if j in hidden) if suppressed else frozenset(),
         int(records),
         int(suppressed),
+        in_ledger=file.is_counted,
     )
 
 

@@ -63,6 +63,7 @@ class PublishedTable:
     dims: tuple[str, ...]
     protection: Protection
     cells: str
+    in_ledger: bool = False  # a ledger has it
 
 
 def parse_sources(texts: Sequence[str | Path]) -> tuple[list[Dataset], list[Protection]]:

@@ -61,6 +61,19 @@ class TableOptions(TypedDict, total=False):
         ),
     ]
     hierarchies: Annotated[Mapping[str, str | Path] | None, HIERARCHY]
+    ledger: Annotated[
+        str | Path | None,
+        _published(
+            FILE,
+            "Ledger of all that was published of the same people before: it is attacked, too.",
+            text="File of the ledger of all that was published of the same people before, which is "
+            "attacked, too: the metadata of an RO-Crate (JSON-LD), with counts in files beside it.",
+        ),
+    ]
+    add: Annotated[
+        bool,
+        _published(FLAG, "Add the tables and releases to the ledger, unless --require is not met."),
+    ]
     count: Annotated[
         int | None, _published(WHOLE, "Number of people, where no exact table tells it.", least=1)
     ]

@@ -79,6 +79,8 @@ class Release:
     structural: Sequence[Published] = ()  # tables that say only which combinations can occur
     columns: tuple[ColumnRoles, ...] = ()  # of the file of the records
     notes: Sequence[str] = ()
+    new_tables: Sequence[Published] = ()  # those that no ledger has, with their own dimensions
+    counted: Sequence[CountedRelease] = ()  # the releases
 
     @property
     def statements(self) -> list[list[Published]]:
@@ -101,23 +103,61 @@ class ReleaseMaker:
     releases: Sequence[ReleaseFile] = ()
     hierarchies: Mapping[str, str | Path] = field(default_factory=dict)
 
-    def of_records(
-        self, catalog: Catalog, dataset: Dataset, new_tables: Sequence[NewTable], where: str | None
+    def of_people(  # noqa: PLR0917 - what is read, and how
+        self,
+        catalog: Catalog,
+        dataset: Dataset,
+        new_tables: Sequence[NewTable],
+        files: Sequence[PublishedTable],
+        count: int | None,
+        where: str | None,
     ) -> Release:
-        """Return the tables that an office would make of records, protected as is asked.
+        """Return tables that an office would make of records, and those of files of these people.
 
         The records are read once per set of dimensions. Tables that are dropped are counted, too:
-        their dimensions stay attributes of people.
+        their dimensions stay attributes of people. With files, values are compared as texts.
+        ``count`` is the number of people (None: not named), ``where`` an SQL filter on the records.
+        Raises InputError if the records do not give a published table.
         """
+        counted_files = [table for table in files if table.dims]
         dims_of_tables = [table.dims for table in new_tables]
+        dims_of_tables += [table.dims for table in counted_files]
         counted, microdata, dims = self._bind(catalog, dataset, dims_of_tables, where)
-        records, edges, sizes = self._count_tables(microdata, dims, {})
+        types = {i: q.type for i, q in enumerate(microdata.qids, 1)}
+        if files:
+            texts = [
+                replace(q, expression=exp.cast(q.expression.copy(), TEXT), type=TEXT)
+                for q in microdata.qids
+            ]
+            microdata, types = replace(microdata, qids=tuple(texts)), {}
+        names_of_files = zip(counted_files, dims[len(new_tables) :], strict=False)
+        renamed = [replace(table, dims=names) for table, names in names_of_files]
+        numbers = {q.name: i for i, q in enumerate(microdata.qids, 1)}
+        raw_tables, sources = self._make_raw_tables(renamed, numbers)
+        records, edges, sizes = self._count_tables(microdata, dims, sources)
         people = records.people
-        domain = Domain({i: name for name, i in records.numbers.items()}, sizes, people)
-        published = []  # with codes and true counts in ``raw``, before the protection
-        # The edges of releases come last.
+        if count is not None and count != people:
+            raise InputError(
+                f"{dataset.name} has {plural(people, 'record')}, but --count says {count:,}"
+            )
+        self._check_total(files, people, f"{dataset.name} has {plural(people, 'record')}")
+        domain = Domain({i: name for name, i in numbers.items()}, sizes, people)
+        published = self._publish_tables(new_tables, edges, records, people)
+        of_files = self._code_tables(renamed, numbers, raw_tables, people)
+        for table in of_files:
+            self._check_truth(table, records)
+        published += of_files
+        statements = self._state(domain, counted, published, records, types=types)
+        release = self._make_release(statements, published, records)
+        return replace(release, new_tables=_new(published), counted=counted)
+
+    def _publish_tables(
+        self, new_tables: Sequence[NewTable], edges: Sequence[Edge], records: Records, people: int
+    ) -> list[Published]:
+        """Make the tables of records, protected as is asked; ``edges`` begin with theirs."""
+        published = []
         for k, (new_table, edge) in enumerate(zip(new_tables, edges, strict=False), 1):
-            raw = records.counted[edge]
+            raw = records.counted[edge]  # codes and true counts
             if new_table.dropped:  # it is not published; its dimensions are still those of people
                 continue
             if new_table.protection.hides_zeros:
@@ -127,9 +167,7 @@ class ReleaseMaker:
             cells = _publish(raw, edge, new_table.protection, people=people, seed=self.seed)
             self.tables.make(f"table_{k}", cells)
             published.append(Published(new_table.title, edge, new_table.protection, f"table_{k}"))
-        types = {i: microdata.qids[i - 1].type for i in domain.every}
-        statements = self._state(domain, counted, published, records, types=types)
-        return self._make_release(statements, published, records)
+        return published
 
     def of_files(self, files: Sequence[PublishedTable], count: int | None) -> Release:
         """Return the tables of files alone; ``count`` is the number of people (None: not named)."""
@@ -147,47 +185,8 @@ class ReleaseMaker:
         if not published and not counted:
             raise InputError("no published table has dimensions; name tables with --published")
         statements = self._state(domain, counted, published, None, raws=raws, direct=direct)
-        return self._make_release(statements, published, None)
-
-    def of_files_and_records(
-        self,
-        files: Sequence[PublishedTable],
-        count: int | None,
-        catalog: Catalog,
-        dataset: Dataset,
-        where: str | None,
-    ) -> Release:
-        """Return the tables of files, with the records that they were made of.
-
-        Values are compared as texts, because files have texts. ``count`` is the number of people
-        (None: not named), ``where`` an SQL filter on the records. Raises InputError if the records
-        do not give a published table.
-        """
-        dims_of_tables = [table.dims for table in files if table.dims]
-        counted, microdata, dims = self._bind(catalog, dataset, dims_of_tables, where)
-        texts = [
-            replace(q, expression=exp.cast(q.expression.copy(), TEXT), type=TEXT)
-            for q in microdata.qids
-        ]
-        microdata = replace(microdata, qids=tuple(texts))
-        written = dict.fromkeys(name for t in files for name in t.dims)  # in the order of the qids
-        columns = {name: q.name for name, q in zip(written, microdata.qids, strict=False)}
-        numbers = {q.name: i for i, q in enumerate(microdata.qids, 1)}
-        files = [replace(t, dims=tuple(columns[name] for name in t.dims)) for t in files]
-        raw_tables, sources = self._make_raw_tables(files, numbers)
-        records, _, sizes = self._count_tables(microdata, dims, sources)
-        people = records.people
-        if count is not None and count != people:
-            raise InputError(
-                f"{dataset.name} has {plural(people, 'record')}, but --count says {count:,}"
-            )
-        self._check_total(files, people, f"{dataset.name} has {plural(people, 'record')}")
-        domain = Domain({i: name for name, i in numbers.items()}, sizes, people)
-        published = self._code_tables(files, numbers, raw_tables, people)
-        for table in published:
-            self._check_truth(table, records)
-        statements = self._state(domain, counted, published, records)
-        return self._make_release(statements, published, records)
+        release = self._make_release(statements, published, None)
+        return replace(release, new_tables=_new(published), counted=counted)
 
     # Microdata releases.
 
@@ -365,7 +364,7 @@ class ReleaseMaker:
             query = exp.select("coalesce(bool_or(lower < upper), FALSE)").from_(exp.table_(name))
             ((hiding,),) = self.tables.rows(query)
             table = Published(file.title, edge, file.protection, name, hiding=bool(hiding))
-            published.append(table)
+            published.append(replace(table, in_ledger=file.in_ledger))
         return published
 
     def _count_people(
@@ -487,6 +486,11 @@ class ReleaseMaker:
         return Release(
             self.tables, domain, published, records, possible, structural, columns, notes
         )
+
+
+def _new(published: Sequence[Published]) -> list[Published]:
+    """Return the tables that no ledger has."""
+    return [table for table in published if not table.in_ledger]
 
 
 def distinct_titles(titles: Sequence[str]) -> list[str]:

@@ -12,6 +12,7 @@ from qifsql.commands.tables import remedies as remedy
 from qifsql.commands.tables.kept_components import KeptComponents, identity
 from qifsql.commands.tables.margins import Domain
 from qifsql.commands.tables.microdata_releases import ReleaseFile, parse_releases
+from qifsql.commands.tables.published_ledger import Ledger
 from qifsql.commands.tables.spec import TableOptions
 from qifsql.commands.tables.table_release import NewTable, Release, ReleaseMaker, parse_tables
 from qifsql.data.dataset import Dataset, Tabular
@@ -38,6 +39,7 @@ class Request:
     protections: tuple[Protection, ...]
     possible: Dataset | None
     releases: tuple[ReleaseFile, ...]
+    ledger: Ledger | None
     magnitudes: tuple[magnitude.Magnitude, ...]
     rules: magnitude.Rules
 
@@ -52,20 +54,22 @@ class Request:
         records = None if source is None else Dataset.open(source)
         texts = options["release"]
         releases = tuple(parse_releases([texts] if isinstance(texts, str | Path) else list(texts)))
-        if not new_tables and not files and not releases:
+        path = options["ledger"]
+        ledger = None if path is None else Ledger.read(Path(path), new=options["add"])
+        if options["add"] and ledger is None:
+            raise InputError("name the ledger to add to with --ledger")
+        if ledger is not None:
+            releases = (*releases, *ledger.releases)
+        if not new_tables and not files and not (releases or (ledger and ledger.entries)):
             raise InputError(
                 "there is no table to attack; name tables of the records with --table, as in "
                 "'school,sex', files with --published, or a microdata release with --release"
             )
-        if new_tables and files:
-            raise InputError(
-                "name tables to make (--table) or tables that were published (--published)"
-            )
         if new_tables and records is None:
             raise InputError("tables to make need records; name a file, or tables with --published")
-        if not files and records is not None and options["count"] is not None:
+        if new_tables and options["count"] is not None:
             raise InputError("the records tell how many people there are; leave --count out")
-        if (files or releases) and (options["remedies"] or options["until"]):
+        if (files or releases or ledger) and (options["remedies"] or options["until"]):
             raise InputError(
                 "remedies are tried on tables of records; name a file and tables with --table alone"
             )
@@ -80,14 +84,15 @@ class Request:
         remedy.parse_limits((*as_tuple(options["until"]), *as_tuple(options["require"])))
         possible = None if options["possible"] is None else Dataset.open(options["possible"])
         sources = tuple(files), tuple(protections)
-        every = (*sources, possible, releases)
+        every = (*sources, possible, releases, ledger)
         return cls(options, settings, records, new_tables, *every, magnitudes, rules)
 
     @property
     def sources(self) -> list[Dataset]:
         """Return all files to open."""
         released = [release.dataset for release in self.releases]
-        datasets = [self.records, *self.files, *released, self.possible]
+        statements = [] if self.ledger is None else self.ledger.datasets
+        datasets = [self.records, *self.files, *released, *statements, self.possible]
         return [dataset for dataset in datasets if dataset is not None]
 
     @property
@@ -101,7 +106,8 @@ class Request:
     def title(self) -> str:
         """Return the name of the data."""
         released = [release.dataset for release in self.releases]
-        return next(d for d in (self.records, *self.files, *released) if d is not None).name
+        datasets = [d for d in (self.records, *self.files, *released) if d is not None]
+        return datasets[0].name if datasets else str(self.options["ledger"])
 
     @contextmanager
     def opened(self) -> Iterator[tuple[Release, KeptComponents | None]]:
@@ -137,15 +143,16 @@ class Request:
         options, seed = self.options, self.settings.seed or 0
         nested, trees = as_tuple(options["nested"]), options["hierarchies"] or {}
         maker = ReleaseMaker(work, nested, self.possible, seed, self.releases, trees)
+        count = options["count"]
+        if count is None and self.ledger is not None:
+            count = self.ledger.people
         if self.records is None:
-            return maker.of_files(self._read_files(work), options["count"])
+            return maker.of_files(self._read_files(work), count)
         catalog, dataset = self._open_records(engine, self.records)
         dataset = engine.load(dataset) if dataset.format == "csv" else dataset
-        if not self.files:
-            return maker.of_records(catalog, dataset, self.new_tables, options["where"])
-        return maker.of_files_and_records(
-            self._read_files(work), options["count"], catalog, dataset, options["where"]
-        )
+        files = self._read_files(work)
+        where = options["where"]
+        return maker.of_people(catalog, dataset, self.new_tables, files, count, where)
 
     def _open_records(self, engine: LocalEngine, records: Dataset) -> tuple[Catalog, Dataset]:
         """Return the columns of the records, and the records as the engine reads them."""
@@ -163,7 +170,7 @@ class Request:
         Published files are read for them. Of tables to make, only the columns of the records are
         looked up: sizes and people are left out.
         """
-        if self.records is None or self.files or self.releases:
+        if self.records is None or self.files or self.releases or self.ledger:
             with self.opened() as (release, _):
                 return release.domain
         with open_engine(self.settings, sources=self.sources) as engine:
@@ -175,7 +182,8 @@ class Request:
     def _read_files(self, work: Tables) -> list[published.PublishedTable]:
         """Read the published files into engine tables, with the options that say how."""
         options = self.options
-        return published.read_files(
+        of_ledger = [] if self.ledger is None else self.ledger.read_tables(work)
+        read = published.read_files(
             work,
             self.files,
             self.protections,
@@ -184,6 +192,7 @@ class Request:
             total=as_tuple(options["total"]),
             people=options["count"],
         )
+        return [*read, *of_ledger]
 
     def describe(self, release: Release) -> dict[str, Any]:
         """Return the request as plain data: what the manifest keeps and views are drawn from."""
@@ -200,6 +209,7 @@ class Request:
             "nested": list(as_tuple(options["nested"])),
             "possible": self.possible.name if self.possible is not None else None,
             "releases": [release.dataset.name for release in self.releases],
+            "ledger": None if self.ledger is None else self.ledger.path.name,
             "where": options["where"],
             "by": options["by"],
             "small": options["small"],

@@ -145,6 +145,10 @@ def tables(
             notes += notes_on_magnitudes
         engine_notes = remarks(release.tables.engine)
         origin = _with_request(origin, request, release)
+        if options["add"] and request.ledger is not None:
+            unmet = result.met is False
+            message = f"nothing is added to {request.ledger.path}: not all bounds hold"
+            notes.append(message if unmet else request.ledger.add(release, origin))
     if options["remedies"] or options["until"]:
         details["remedies"], notes_on_remedies = _try_remedies(request)
         notes += notes_on_remedies

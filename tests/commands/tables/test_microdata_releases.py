@@ -1,6 +1,8 @@
 """Recoded releases as statements: against all arrays that agree with their records, one by one."""
 
 import csv
+import hashlib
+import json
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
@@ -450,3 +452,65 @@ def test_the_fewest_statements_that_prove_it_all(folder: Path) -> None:
     assert "what all of them prove follows from age,sex,job alone" in result.notes
     assert result.details["alone"]["alone"].to_list() == ["age,sex,job", "sex", "r.csv"]
     assert result.details["without"]["without"].to_list() == ["age,sex,job", "sex", "r.csv"]
+
+
+# The ledger.
+
+
+def test_a_ledger_is_attacked_with_what_is_new(folder: Path) -> None:
+    (folder / "r.csv").write_text(CELLS + "*,*,b\n")
+    people = pl.DataFrame(
+        {"age": [21, 25, 31, 38, 36, 22], "sex": list("FFFMMM"), "job": list("aabbab")}
+    )
+    tables = ["age:suppress<2", "sex,job:round:3"]
+    at_once = qifsql.tables(people, table=tables, release="r.csv", secret="job").rows()[0]
+    options: dict[str, Any] = {"ledger": "l.json", "add": True, "secret": "job"}
+    first = qifsql.tables(people, table=[tables[0], "job"], **options)
+    assert first.notes[-1] == "2 statements added to l.json, which has 2 now"
+    qifsql.tables(release="r.csv", **options)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert len(before) == 5  # the release, three statements, the ledger
+    last = qifsql.tables(people, table=tables[1], ledger="l.json", secret="job").rows()[0]
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    assert set(last["tables"]) == {*tables, "job", "r.csv"}
+    again = qifsql.tables(people, table=[*tables, "job"], release="r.csv", secret="job").rows()[0]
+    same = [{k: v for k, v in row.items() if k not in {"tables", "known"}} for row in (last, again)]
+    assert same[0] == same[1]
+    assert last["certain_inference"] >= at_once["certain_inference"]
+
+
+def test_a_ledger_is_the_metadata_of_a_crate(folder: Path) -> None:
+    people = pl.DataFrame({"age": [21, 25], "sex": ["F", "F"]})
+    path = folder / "ro-crate-metadata.json"
+    qifsql.tables(people, table="age,sex:suppress<2", ledger=path, add=True)
+    about, root, statement = json.loads(path.read_text())["@graph"]
+    assert about["conformsTo"] == {"@id": "https://w3id.org/ro/crate/1.1"}
+    assert root["hasPart"] == [{"@id": statement["@id"]}]
+    file = folder / statement["@id"]
+    assert statement["sha256"] == hashlib.sha256(file.read_bytes()).hexdigest()
+    cells = pl.read_parquet(file)
+    assert cells.columns == ["value_1", "value_2", "published", "lower", "upper", "hidden"]
+    assert cells["published"].to_list() == [None, None]  # the counts are hidden, and stay so
+
+
+def test_a_ledger_refuses_what_does_not_fit(folder: Path) -> None:
+    people = pl.DataFrame({"age": [21, 25], "sex": ["F", "F"]})
+    qifsql.tables(people, table="age", ledger="l.json", add=True)
+    result = qifsql.tables(
+        people, table="sex", ledger="l.json", add=True, require="reconstructed<=0"
+    )
+    assert result.notes[-1] == "nothing is added to l.json: not all bounds hold"
+    (folder / "t.csv").write_text("age,n\n21,2\n25,0\n")
+    with pytest.raises(InputError, match="contradict"):
+        qifsql.tables(published="t.csv", ledger="l.json")
+    with pytest.raises(InputError, match="name the ledger"):
+        qifsql.tables(people, table="age", add=True)
+    with pytest.raises(InputError, match="does not exist"):
+        qifsql.tables(people, table="age", ledger="m.json")
+    (statement,) = folder.glob("statement-*.parquet")
+    statement.write_bytes(statement.read_bytes() + b" ")
+    with pytest.raises(InputError, match="has changed since"):
+        qifsql.tables(people, table="age", ledger="l.json")
+    (folder / "l.json").write_text("{}")
+    with pytest.raises(InputError, match="no ledger"):
+        qifsql.tables(people, table="age", ledger="l.json")
