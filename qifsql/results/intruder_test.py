@@ -30,14 +30,19 @@ KEY_COLUMNS = ("sheet", "question", "answer", "chance")
 CLAIM_COLUMNS = ("sheet", "question", "claim", "confidence")
 
 
-def key_file(path: Path) -> Path:
-    """Return the key in the folder of a test, or the file itself; DatasetError if there is none."""
-    file = path / KEY if path.is_dir() else path
-    if not file.is_file():
-        raise DatasetError(
-            f"{path} has no {KEY}; name the folder that qifsql inspect --draw has written"
-        )
-    return file
+def key_file(test: Path | None, claims: Path) -> Path:
+    """Return the key of a test: a file or the one in a folder; DatasetError if there is none.
+
+    Where no test is named, it is beside the ``claims``, or in the folder above.
+    """
+    folders = [claims.parent, claims.absolute().parent.parent] if test is None else [test]
+    files = [folder / KEY if folder.is_dir() else folder for folder in folders]
+    for file in files:
+        if file.is_file():
+            return file
+    raise DatasetError(
+        f"{folders[0]} has no {KEY}; name the folder that qifsql inspect --draw has written"
+    )
 
 
 def spec_of_key(file: Path) -> Mapping[str, Any]:

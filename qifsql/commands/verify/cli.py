@@ -11,7 +11,8 @@ from qifsql.options.runner import Answer
 from qifsql.options.shared_options import Output
 
 Stored = Annotated[
-    Path, typer.Argument(metavar="RESULT", help="A stored result (.parquet or .json), or a folder.")
+    Path | None,
+    typer.Argument(metavar="RESULT", help="A stored result (.parquet or .json), or a folder."),
 ]
 Files = Annotated[
     list[str] | None, typer.Argument(metavar="FILE", help="The attacked data, if they were moved.")
@@ -32,7 +33,11 @@ EXAMPLES = {
 
 
 def verify(
-    result: Stored, options: VerifyOptions, output: Output, settings: Settings, files: Files = None
+    options: VerifyOptions,
+    output: Output,
+    settings: Settings,
+    result: Stored = None,
+    files: Files = None,
 ) -> Answer:
     """Recompute each number of a stored result by other ways; exit code 4 if one differs.
 
@@ -44,11 +49,12 @@ def verify(
     FILE. Counts agree if they are equal, other numbers within 1e-12. Exit code 4 also
     where nothing could be checked; numbers that no way gives are listed with the reason.
 
-    With --claims, RESULT is the folder of a motivated intruder test (qifsql inspect --draw): the
-    claims of each tester are scored beside what the model predicts; exit code 4 if they are right
-    more often than that, by more than luck explains.
+    With --claims, RESULT is the folder of a motivated intruder test (qifsql inspect --draw), by
+    default the one in which they are. The claims of each tester are scored beside what the model
+    predicts; exit code 4 if they are right more often than that, by more than luck explains.
     """
     from qifsql.commands.verify.verify import verify as run
 
     checked = run(result, files, settings=settings, **options)
-    return Answer(checked, f"check of {result.name}", met=bool(checked.met))
+    name = result.name if result is not None else "claims"
+    return Answer(checked, f"check of {name}", met=bool(checked.met))

@@ -60,7 +60,7 @@ NOT_COMPARED = (
 
 
 def verify(
-    result: str | Path | Result,
+    result: str | Path | Result | None = None,
     source: str | Path | Sequence[str | Path] | None = None,
     *,
     settings: Settings | None = None,
@@ -80,7 +80,8 @@ def verify(
 
     Args:
         result: A file in which a result was stored (Parquet or JSON, with its manifest), a folder
-            of such files, or a Result. With claims: the folder of the test.
+            of such files, or a Result. With claims: the folder of the test; by
+            default the key beside them is taken, or the one in the folder above.
         source: The attacked file, a folder of files, or a list, if they were moved. By default
             they are looked for at the paths of the manifest and next to the result.
         settings: Memory, threads and temporary folder; its seed (0 unless given) draws subsets.
@@ -113,7 +114,10 @@ def verify(
     if claims := several_paths(chosen["claims"] or ()):
         if isinstance(result, Result) or source is not None or chosen["sql"] or chosen["subsets"]:
             raise InputError("claims are scored by the folder of their test, and nothing else")
-        return score(Path(path_text(result)), claims, settings=settings)
+        test = None if result is None else Path(path_text(result))
+        return score(test, claims, settings=settings)
+    if result is None:
+        raise InputError("no result is named; name a stored result (RESULT), or claims of a test")
     settings = (settings or Settings()).of_duckdb
     origin = Origin.now(settings, "verify")
     sources = [] if source is None else list(map(path_text, several_paths(source)))

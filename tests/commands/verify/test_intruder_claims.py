@@ -172,6 +172,9 @@ def test_the_whole_way_from_a_draw_to_a_report(tmp_path: Path) -> None:
     file = write(tmp_path / "c.csv", "sheet question claim confidence", rows)
     result = qifsql.verify(tmp_path / "test", claims=file)
     assert result.met
+    (tmp_path / "test/testers/claims.csv").write_text(file.read_text())
+    beside = qifsql.verify(claims=tmp_path / "test/testers/claims.csv")
+    assert beside.frame.equals(result.frame)
     result.save(tmp_path / "claims.json")
     done = run("report", tmp_path / "claims.json", "-o", tmp_path / "report.md")
     assert done.code == 0, done.err

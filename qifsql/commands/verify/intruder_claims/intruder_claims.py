@@ -86,14 +86,16 @@ class _Key:
         return _Claim(question, confidence, same(text) == same(answer), chance)
 
 
-def score(folder: Path, files: Sequence[str | Path], *, settings: Settings | None = None) -> Result:
-    """Score files of claims, one for each tester, by the key in the folder of a test.
+def score(
+    test: Path | None, files: Sequence[str | Path], *, settings: Settings | None = None
+) -> Result:
+    """Score files of claims, one for each tester, by the key of a test (``key_file``).
 
     The result is met if something is claimed, and the claims of no file about a question are right
     more often than luck explains: the interval of their precision would be above the prediction.
     """
     origin = Origin.now(settings, KIND)
-    key_path = key_file(folder)
+    key_path = key_file(test, Path(files[0]))
     spec = spec_of_key(key_path)
     questions: Mapping[str, str | None] = spec["questions"]
     key = _Key(key_path, questions, settings)
