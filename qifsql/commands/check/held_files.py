@@ -23,16 +23,20 @@ from qifsql.study.recipients import Recipient
 class HeldFiles:
     """The release, and what is held besides it: earlier releases by the ``key``, and registers.
 
-    ``source`` is what is checked, ``release`` its file. A held file has its columns beside it.
-    ``key`` is empty without earlier releases.
+    ``source`` is what is checked, ``releases`` its file with its columns, if anything is held. A
+    held file has its columns beside it, too. ``key`` is empty without earlier releases.
     """
 
     source: Source
-    release: Dataset
-    columns: Schema
+    releases: tuple[tuple[Dataset, Schema], ...] = ()
     earlier: tuple[tuple[Dataset, Schema], ...] = ()
     registers: tuple[tuple[Dataset, Schema], ...] = ()
     key: str = ""
+
+    @property
+    def release(self) -> Dataset:
+        """Return the file that is checked."""
+        return self.releases[0][0]
 
     def collection(self) -> Collection:
         """Return the release with the earlier ones, joined by the key."""
@@ -41,7 +45,8 @@ class HeldFiles:
     def unused(self, register: Schema, used: Sequence[str]) -> list[str]:
         """Return the columns that a register and the release both have, without those ``used``."""
         names = {name.casefold() for name in used}
-        common = (c.name for c in register.columns if self.columns.find(c.name) is not None)
+        _, columns = self.releases[0]
+        common = (c.name for c in register.columns if columns.find(c.name) is not None)
         return [name for name in common if name.casefold() not in names]
 
 
@@ -52,28 +57,32 @@ def hold(
 
     Raises InputError if something is held and there are several releases.
     """
-    files = source.datasets if isinstance(source, Collection) else datasets(source)
     if not recipient.holds:
-        return HeldFiles(source, files[0], Schema("", ()))
-    if len(files) != 1:
-        raise InputError(
-            "what is held is linked or joined with one release; check each file by itself"
-        )
-    columns = _columns(files[0], settings)
+        return HeldFiles(source)
+    release, columns = _opened(source, settings)
     held = [(data, _columns(data, settings)) for data in map(Dataset.open, recipient.holds)]
     keys = as_names(policy.adversary.get("key") or policy.adversary.get("person") or ())
     key = keys[0] if len(keys) == 1 and columns.find(keys[0]) is not None else ""
     earlier = [file for file in held if key and file[1].find(key) is not None]
     registers = [file for file in held if file not in earlier]
     key = key if earlier else ""
-    return HeldFiles(source, files[0], columns, tuple(earlier), tuple(registers), key)
+    return HeldFiles(source, ((release, columns),), tuple(earlier), tuple(registers), key)
 
 
 def of_release(qids: Sequence[str], source: Source, settings: Settings | None) -> list[str]:
     """Return the quasi-identifiers that a release has; others are in earlier releases alone."""
-    files = source.datasets if isinstance(source, Collection) else datasets(source)
-    columns = _columns(files[0], settings)
+    _, columns = _opened(source, settings)
     return [text for text in qids if is_in(text, columns)]
+
+
+def _opened(source: Source, settings: Settings | None) -> tuple[Dataset, Schema]:
+    """Return the one release of a source, with its columns."""
+    files = source.datasets if isinstance(source, Collection) else datasets(source)
+    if len(files) != 1:
+        raise InputError(
+            "what is held is linked or joined with one release; check each file by itself"
+        )
+    return files[0], _columns(files[0], settings)
 
 
 def _columns(data: Dataset, settings: Settings | None) -> Schema:

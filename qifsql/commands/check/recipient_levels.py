@@ -7,7 +7,7 @@ release with the key of people is attacked together with the release. Source: M2
 """
 
 import datetime
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -19,6 +19,16 @@ from qifsql.adversary.names import check_qids, is_in
 from qifsql.adversary.spec import Attack
 from qifsql.commands.attack.attack import attack
 from qifsql.commands.check.held_files import HeldFiles, hold
+from qifsql.commands.check.recipient_success import (
+    Success,
+    average_successes,
+    keep_worst_readings,
+    list_members,
+    list_places,
+    read_link,
+    read_noisy_successes,
+    read_successes,
+)
 from qifsql.commands.check.result import RECIPIENTS
 from qifsql.commands.check.rule_levels import level_row
 from qifsql.commands.link.link import link
@@ -30,14 +40,11 @@ from qifsql.data.expressions import split_name
 from qifsql.data.option import as_names
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, quoted
-from qifsql.results.assessment import readings
 from qifsql.results.result import Result
 from qifsql.study.policy import Policy
 from qifsql.study.recipients import Recipient, marked
 from qifsql.study.rules import Rule
 
-WORST, AVERAGE = "worst_case", "posterior_probabilistic"  # columns of attacks
-LINK = "link"  # the model of a row about a register
 OF_ATTACKS = ("secret", "weight", "where", "null", "person", "household")
 OF_NOISE = ("secret", "weight", "where", "null")
 OF_SWEEPS = ("secret", "weight", "where", "null", "person")
@@ -69,29 +76,6 @@ NOT_USED = (
     "recipient {name}: {file} is linked by {qids} alone, and has {columns} as the release has; "
     "name a key of people among them in [adversary] (key), and what may be known (qids)"
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Success:
-    """Success of a recipient in one way, once tried: ``maximum`` and ``average`` over people.
-
-    ``model`` is an attack's or ``LINK``. ``before`` is the average without the release, None for a
-    link. ``interval`` is that of the average if people were drawn.
-    """
-
-    model: str
-    qids: Sequence[str]
-    secret: str | None
-    maximum: float
-    average: float
-    before: float | None = None
-    interval: tuple[float, float] | None = None
-    known_records: str | None = None
-    of_reported: bool = False
-
-    def of(self, risk: str) -> float:
-        """Return the ``maximum`` or the ``average``."""
-        return self.maximum if risk == "maximum" else self.average
 
 
 @dataclass(frozen=True)
@@ -179,7 +163,7 @@ def levels(policy: Policy, assessment: Assessment) -> list[dict[str, Any]]:
     for risk, bound in recipient.limits.items():
         number = len(policy.rules) + recipient.number  # after the rules of the policy
         rule = Rule(number, (), risk, {"at_most": bound}, attempt=recipient.attempt)
-        for success in _worst_readings(assessment.successes, risk):
+        for success in keep_worst_readings(assessment.successes, risk):
             interval = None
             if risk == "average" and success.interval is not None:
                 low, high = success.interval
@@ -195,19 +179,6 @@ def levels(policy: Policy, assessment: Assessment) -> list[dict[str, Any]]:
             level = level_row(rule, row, value, before=None, met=met)
             rows.append(level | {"recipient": recipient.name})
     return rows
-
-
-def _worst_readings(successes: Sequence[Success], risk: str) -> list[Success]:
-    """Return the success of each question in its worst reading, and that of each register.
-
-    Readings are all records of a person known or one, and everybody or who reports the secret.
-    """
-    worst: dict[object, Success] = {}
-    for n, success in enumerate(successes):
-        question = n if success.model == LINK else (success.model, success.secret)
-        if question not in worst or success.of(risk) > worst[question].of(risk):
-            worst[question] = success
-    return list(worst.values())
 
 
 def summary(
@@ -275,15 +246,15 @@ def _assess(
         options = _options(policy, OF_ATTACKS, "an attack")
         texts = _qid_texts(policy, recipient.qids)
         results = [attack(_models(policy), held.source, qids=texts, settings=settings, **options)]
-        successes = [success for row in results[0].rows() for success in _successes(row)]
+        successes = [success for row in results[0].rows() for success in read_successes(row)]
     elif recipient.laws:
         options = _options(policy, OF_NOISE, "knowledge with errors (a law)")
         options |= {"qids": _qid_texts(policy, recipient.qids), "knows": recipient.knowledge}
         results = [attack(_models(policy), held.source, settings=settings, **options)]
-        successes = list(_noisy_successes(results[0]))
+        successes = list(read_noisy_successes(results[0]))
         notes.append(AT_MOST_OF_LAWS.format(name=name))
     elif recipient.qids and swept is not None:
-        results, successes = [swept], list(_mean_successes(recipient, swept))
+        results, successes = [swept], list(average_successes(recipient, swept))
     if not recipient.is_sure and not recipient.laws:
         notes.append(AT_MOST.format(name=name))
     for result in results:  # what is written in another way, or is a pattern, has no chance in it
@@ -291,19 +262,14 @@ def _assess(
     secrets = as_names(policy.adversary.get("secret"))
     for data, schema in held.registers:
         result = _link(policy, recipient, held, (data, schema), settings)
-        row = result.frame.row(0, named=True)
-        maximum, average = row["journalist_risk"] or 0.0, row["marketer_risk"] or 0.0
-        qids = row["qids"]
-        successes.append(
-            Success(model=LINK, qids=qids, secret=None, maximum=maximum, average=average)
-        )
+        successes.append(read_link(result))
         results.append(replace(result, notes=()))
         notes += [OF_HELD.format(name=name, note=note) for note in result.notes]
         about = {"name": name, "file": data.name}
         common = map(quoted, filter(schema.find, secrets))
         notes += [NOT_COMPOSED.format(**about, secret=secret) for secret in common]
         if columns := held.unused(schema, [*result.spec["register_qids"], *secrets]):
-            listed = {"qids": ", ".join(qids), "columns": ", ".join(columns)}
+            listed = {"qids": ", ".join(successes[-1].qids), "columns": ", ".join(columns)}
             notes.append(NOT_USED.format(**about, **listed))
     known_records = policy.adversary.get("known_records")
     # Those of the records that the policy takes to be known; a link says nothing of that.
@@ -341,22 +307,22 @@ def _with_earlier_releases(
     if recipient.is_sure:
         models = _models(policy, joined=True)
         result = attack(models, joined, qids=texts, key=held.key, settings=settings, **options)
-        successes = [success for row in result.rows() for success in _successes(row)]
+        successes = [success for row in result.rows() for success in read_successes(row)]
         plain = [replace(success, qids=list(recipient.qids)) for success in successes]
         return _about_release(result, held), plain
     spec = Attack.of("crl", joined, qids=texts)
     with opened(spec, settings, joined=False, noted=False, command="check") as (_, bound):
         tagged = [attribute.name for attribute in bound.microdata.qids]
-    places = _places([plain_name(name) for name in tagged])
+    places = list_places([plain_name(name) for name in tagged])
     chances = [recipient.chances.get(name, Fraction(0)) for name in places]
     subsets = [
-        "+".join(tagged[i] for i in _members(subset, places))
+        "+".join(tagged[i] for i in list_members(subset, places))
         for subset in independent(recipient.name, chances).weights()
         if subset
     ]
     options |= {"qids": texts, "key": held.key, "subsets": subsets}
     result = sweep(joined, settings=settings, **options)
-    return _about_release(result, held), list(_mean_successes(recipient, result))
+    return _about_release(result, held), list(average_successes(recipient, result))
 
 
 def _about_release(result: Result, held: HeldFiles) -> Result:
@@ -368,20 +334,6 @@ def _about_release(result: Result, held: HeldFiles) -> Result:
     spec |= {"models": [], "dataset": held.release.name, "qids": names}
     origin = replace(result.origin, spec=spec, columns=tuple(of_release))
     return replace(result, origin=origin)
-
-
-def _places(names: Sequence[str]) -> dict[str, list[int]]:
-    """Return the positions of each name: one for each release of a collection that has it."""
-    places: dict[str, list[int]] = {}
-    for i, name in enumerate(names):
-        places.setdefault(name, []).append(i)
-    return places
-
-
-def _members(subset: int, places: Mapping[str, Sequence[int]]) -> list[int]:
-    """Return the positions of all names in a subset of names, a bit mask."""
-    of_names = list(places.values())
-    return [i for n, positions in enumerate(of_names) if subset >> n & 1 for i in positions]
 
 
 def _options(policy: Policy, taken: Sequence[str], what: str) -> dict[str, Any]:
@@ -397,35 +349,6 @@ def _qid_texts(policy: Policy, names: Sequence[str]) -> list[str]:
     texts = as_names(policy.adversary.get("qids") or ())
     defined = {(split_name(text) or (text, ""))[0]: text for text in texts}
     return [defined.get(name, name) for name in names]
-
-
-def _successes(row: Mapping[str, Any]) -> Iterator[Success]:
-    """Yield the success in a row of an attack, and that against those with a reported secret."""
-    for reading in readings(row):
-        yield Success(
-            model=reading["model"],
-            qids=reading["qids"],
-            secret=reading["secret"],
-            maximum=reading["worst_case"],
-            average=reading["posterior_probabilistic"],
-            before=reading["prior_probabilistic"],
-            known_records=reading.get("known_records"),
-            of_reported=reading["of_reported"],
-        )
-
-
-def _noisy_successes(result: Result) -> Iterator[Success]:
-    """Yield the successes of a recipient whose knowledge has errors, with their interval.
-
-    Rows of the attack come in pairs: the quasi-identifiers known without errors, then with them.
-    Nobody is at greater risk than without errors, so the ``maximum`` is that of the exact row.
-    """
-    rows = list(result.rows())
-    for exact, noisy in zip(rows[::2], rows[1::2], strict=True):
-        interval = None if noisy["high"] is None else (noisy["low"], noisy["high"])
-        # Only an exact row may have a second success, about people who report the secret.
-        for upper_bound, success in zip(_successes(exact), _successes(noisy), strict=False):
-            yield replace(success, maximum=upper_bound.maximum, interval=interval)
 
 
 def _sweep(
@@ -448,43 +371,6 @@ def _sweep(
         return sweep(source, qids=_qid_texts(policy, names), settings=settings, **options)
     except InputError as e:
         raise _wrong(policy, uncertain[0], e) from e
-
-
-def _mean_successes(recipient: Recipient, swept: Result) -> Iterator[Success]:
-    """Yield the expected success of what is known with chances, from a sweep of all subsets.
-
-    The maximum is the mean over subsets of the greatest success in each: nobody's is greater.
-    """
-    is_collection = bool(swept.spec.get("collection"))
-    names = [plain_name(name) if is_collection else name for name in swept.spec["qids"]]
-    places = _places(names)
-    chances = [recipient.chances.get(name, Fraction(0)) for name in places]
-    weights = {  # of each subset, a bit mask
-        sum(1 << i for i in _members(subset, places)): weight
-        for subset, weight in independent(recipient.name, chances).weights().items()
-    }
-    total = sum(weights.values())
-    rows = [reading for row in swept.frame.iter_rows(named=True) for reading in readings(row)]
-    of_questions: dict[tuple[Any, ...], dict[int, dict[str, Any]]] = {}  # by subset
-    for row in rows:
-        question = row["model"], row["secret"], row.get("known_records"), row["of_reported"]
-        nothing = dict.fromkeys((WORST, AVERAGE), row["prior_probabilistic"])
-        of_questions.setdefault(question, {0: nothing})[row["subset"]] = row
-    for (model, secret, known_records, of_reported), by_subset in of_questions.items():
-        maximum, average = (
-            sum(n * by_subset[subset][name] for subset, n in weights.items()) / total
-            for name in (WORST, AVERAGE)
-        )
-        yield Success(
-            model=model,
-            qids=list(recipient.qids),
-            secret=secret,
-            maximum=maximum,
-            average=average,
-            before=by_subset[0][AVERAGE],
-            known_records=known_records,
-            of_reported=of_reported,
-        )
 
 
 def _link(
