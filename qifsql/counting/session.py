@@ -16,6 +16,7 @@ from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import FLOATING, identifier, split_name, with_one_missing
 from qifsql.data.readers import relation
 from qifsql.data.types import nested
+from qifsql.engine import remembered
 from qifsql.engine.access import Access
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.engines import open_engine
@@ -124,7 +125,8 @@ def check_records(engine: Engine, microdata: Microdata) -> int:
     """
     where = microdata.dataset.name
     if microdata.weight is None:
-        ((records,),) = engine.rows(records_plan(microdata), "counting records", where)
+        plan = records_plan(microdata)
+        ((records,),) = remembered.rows(engine, plan, "counting records", microdata.dataset)
     else:
         records = _check_weights(engine, microdata, microdata.weight)
     if not records:

@@ -17,7 +17,8 @@ from qifsql.data.collection import Collection
 from qifsql.data.dataset import Dataset
 from qifsql.data.readers import array_of_paths
 from qifsql.engine.protocol import Engine
-from qifsql.query.render import render
+from qifsql.query.plan import Plan
+from qifsql.query.render import render, statement
 
 MOST_ANSWERS = 256
 SETTLED = 2.0  # seconds since the last change of a file after which its times tell a new change
@@ -28,6 +29,14 @@ _lock = Lock()
 def query(engine: Engine, tree: exp.Query, dataset: Dataset | Collection) -> list[tuple[Any, ...]]:
     """Return the rows of a query that reads the files of a dataset and nothing else."""
     return _remember(engine, dataset, render(tree), lambda: engine.query(tree, dataset.name))
+
+
+def rows(
+    engine: Engine, plan: Plan, what: str, dataset: Dataset | Collection
+) -> list[tuple[Any, ...]]:
+    """Return the few rows of a plan that reads the files of a dataset and nothing else."""
+    sql = statement(plan)
+    return _remember(engine, dataset, sql, lambda: engine.rows(plan, what, dataset.name))
 
 
 def describe(engine: Engine, table: exp.Expr, dataset: Dataset) -> list[tuple[str, str]]:

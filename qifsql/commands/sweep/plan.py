@@ -18,6 +18,7 @@ import polars as pl
 
 from qifsql.adversary.spec import BoundAttack
 from qifsql.commands.sweep.layout import Layout
+from qifsql.engine import remembered
 from qifsql.engine.protocol import Engine
 from qifsql.engine.settings import Settings
 from qifsql.errors import EngineError, plural, quoted
@@ -298,9 +299,9 @@ def stream_count(engine: Engine) -> int:
 
 def check_disk(engine: Engine, bound: BoundAttack, workspace: Path | None) -> None:
     """Refuse a sweep that needs more disk than is free; EngineError states the need."""
-    ((records,),) = engine.rows(
-        records_plan(bound.microdata), "counting records", bound.microdata.dataset.name
-    )
+    microdata = bound.microdata
+    counting = records_plan(microdata)
+    ((records,),) = remembered.rows(engine, counting, "counting records", microdata.dataset)
     need = records * DISK_PER_RECORD
     for place, option in ((workspace, "--workspace"), (engine.scratch, "--temp")):
         if place is None:
