@@ -175,6 +175,8 @@ def look_like_names(texts: Sequence[str | None]) -> bool:
 
 PROCESSING = _topic("processing", "time", "interview or processing")
 """Times of interviews, and of what is done with their records afterwards."""
+RECORDED = _topic("recorded", "time", "time of a record")
+"""Times of records, which in a log are those of events."""
 ADMINISTRATION = _topic("administration", "other", "administration of the data")
 EVERYDAY = _topic("everyday", "other", "everyday life")
 """Habits and things that neither tell people apart nor are sensitive."""

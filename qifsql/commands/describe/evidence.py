@@ -31,6 +31,7 @@ WORDS = 15  # of a value that may be a label
 FEW = 12  # values that are compared with those of neighbours
 VALUES = 200  # the most frequent values of a column
 MOST = 0.8  # share of the values that have a shape, or are labels of a subject
+FEWEST_COUNTRIES = 2  # of which one may be Norway, no
 SKEWED = 0.3  # place of the median between the least and the greatest number of amounts
 LONGEST = 200  # characters of a value that are looked at
 
@@ -367,7 +368,8 @@ def _topic(counts: Mapping[str, int], words: Mapping[str, str]) -> Topic | None:
     for topic in SECRETS:
         if not topic.telling.isdisjoint(spellings):
             return topic
-    answers = UNSURE.labels | (YES_OR_NO.labels if _is_yes_or_no(words.values()) else set())
+    is_answer = _is_yes_or_no(words.values()) or len(counts) <= FEWEST_COUNTRIES
+    answers = UNSURE.labels | (YES_OR_NO.labels if is_answer else set())
     labels = {  # no is no country here, and a sentence no label
         v: n for v, n in counts.items() if words[v] not in answers and len(v.split()) <= WORDS
     }

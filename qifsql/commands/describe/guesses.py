@@ -25,6 +25,7 @@ from qifsql.data.topics import (
     PROCESSING,
     QUASI_IDENTIFIERS,
     QUESTION,
+    RECORDED,
     SECRETS,
     SUBJECTS,
     WEIGHT,
@@ -213,7 +214,7 @@ def _guess(column: Counted, siblings: Siblings) -> Guess:
         _form(column, visible)
         or _weight(column, name, siblings)
         or _identity(column, name, visible)
-        or _time(column, name)
+        or _time(column, name, siblings)
         or _secret_product(column, siblings)
         or _dated(column, name, visible)
         or _subject(column, name, visible, siblings)
@@ -297,11 +298,16 @@ def _identity(column: Counted, name: str, visible: _Match | None) -> Guess | Non
     return None
 
 
-def _time(column: Counted, name: str) -> Guess | None:
-    """Return the guess that a column is about the interview, the file or its making."""
+def _time(column: Counted, name: str, siblings: Siblings) -> Guess | None:
+    """Return the guess that a column is about the interview, the file or its making.
+
+    The times of the records of people with many of them are what these people did.
+    """
     if _sentence(column.name) and _first(SUBJECTS, name):  # a question says when, among others
         return None
     processing = PROCESSING.confidence(name)
+    if siblings.logs and column.dated and RECORDED.confidence(name):
+        return Guess("quasi-identifier", EVENT, "medium")
     if processing == "high" or (processing and column.seen.clock):
         return Guess("time", reason(PROCESSING), "high")
     if ADMINISTRATION.confidence(f"_{name}_") == "high" and column.seen.topic is None:

@@ -4,9 +4,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from qifsql.commands.describe.column_counts import Counted
+from qifsql.commands.describe.column_counts import CATEGORIES, Counted
 from qifsql.data.codebooks import topics_of_known
-from qifsql.data.topics import TOPICS, Topic, spelled
+from qifsql.data.topics import TOPICS, Topic, numbers_people, spelled
 
 ANSWERS = 4  # columns of yes and no that are the answers to one question
 SHORTEST = 4  # letters of the name of a question
@@ -28,7 +28,7 @@ class Siblings:
     name is made; ``subjects`` its secret subject, by its siblings. ``births`` and ``bodies``:
     whether some columns are about births, or measures of bodies. ``series`` are the beginnings of
     many numbered names, such as ``q`` of ``q17``; ``survey_topics`` those of columns of well-known
-    files.
+    files; ``logs``: whether people have two records or more on average.
     """
 
     def __init__(self, columns: Sequence[Counted]) -> None:
@@ -36,6 +36,8 @@ class Siblings:
         self.columns = {column.name: column for column in columns}
         keys = topics_of_known([column.name for column in columns])
         self.survey_topics = {column: TOPICS[topic] for column, topic in keys.items()}
+        numbers = [c for c in columns if numbers_people(c.name) and c.distinct > CATEGORIES]
+        self.logs = any(0 < 2 * c.distinct <= c.records - c.missing for c in numbers)
         self.questions = _questions(columns)
         self.births = any(BIRTHS.search(spelled(column.name)) for column in columns)
         self.bodies = any(BODY.search(spelled(column.name)) for column in columns)
