@@ -222,7 +222,7 @@ def test_lost_tables_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
                 qifsql.sweep(CENSUS, settings=SPARK, **options)
         (folder,) = tmp_path.glob("*.coded")
         (folder / "coded_0" / "_SUCCESS").unlink()
-        with pytest.raises(DatasetError, match="--restart"):
+        with pytest.raises(DatasetError, match="start over with restart"):
             qifsql.sweep(CENSUS, settings=SPARK, **options)
         qifsql.sweep(CENSUS, settings=SPARK, restart=True, **options)
     assert not list(tmp_path.glob("*.coded"))
