@@ -43,15 +43,15 @@ class ReleasedTable:
 
 def released_columns(
     microdata: Microdata,
-    there: Sequence[Column],
+    input_columns: Sequence[Column],
     drop: Sequence[str],
     suffixes: Mapping[int, Sequence[str]] | None = None,
 ) -> tuple[OutColumn, ...]:
     """Return the columns of the release in the order of the input; computed columns come last.
 
-    Columns from which a quasi-identifier is computed are left out. ``there`` are the columns of the
-    input. ``suffixes``: by the number of a quasi-identifier, the endings of its columns, such as
-    ``_lower``; none if it is left out. By default each has one column, under its name.
+    Columns from which a quasi-identifier is computed are left out. ``suffixes``: by the number of
+    a quasi-identifier, the endings of its columns, such as ``_lower``; none if it is left out. By
+    default each has one column, under its name.
 
     Raises ColumnError if a column to leave out is missing or has a role, or if two have one name.
     """
@@ -61,9 +61,9 @@ def released_columns(
     qid_columns = {q.expression.name: i for i, q in numbered if i in unchanged}
     expressions = {q.name: i for i, q in numbered if i not in unchanged}
     used = source_columns(*(microdata.qids[i - 1].expression for i in expressions.values()))
-    dropped = _dropped_numbers(microdata, there, drop)
+    dropped = _dropped_numbers(microdata, input_columns, drop)
     columns: list[OutColumn] = []
-    for n, column in enumerate(there, 1):
+    for n, column in enumerate(input_columns, 1):
         if column.source_name in qid_columns:
             columns.append(OutColumn(column.name, qid=qid_columns[column.source_name]))
         elif column.name in expressions:  # an expression that bears the name of a column
@@ -171,16 +171,16 @@ def plan_records(table: ReleasedTable, ending: str) -> Plan:
 
 
 def _dropped_numbers(
-    microdata: Microdata, there: Sequence[Column], drop: Sequence[str]
+    microdata: Microdata, input_columns: Sequence[Column], drop: Sequence[str]
 ) -> set[int]:
     """Return the numbers, from 1, of the columns of the input to leave out; refuse used ones."""
-    numbers = {c.name: n for n, c in enumerate(there, 1)}
+    numbers = {c.name: n for n, c in enumerate(input_columns, 1)}
     attributes_by_role = {"a quasi-identifier": microdata.qids, "the secret": microdata.secrets}
     for name in drop:
         if name not in numbers:
             hint = did_you_mean(name, numbers)
             raise ColumnError(f"column {quoted(name)} is not in {microdata.dataset.name}{hint}")
-        source = there[numbers[name] - 1].source_name
+        source = input_columns[numbers[name] - 1].source_name
         for role, attributes in attributes_by_role.items():
             if source in source_columns(*(a.expression for a in attributes)):
                 raise ColumnError(f"column {quoted(name)} is {role}; it cannot be left out")

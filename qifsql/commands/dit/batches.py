@@ -34,11 +34,11 @@ def open_passes(stream: Stream, people: People, meter: Meter) -> Passes:
     """Return the statements about the people; progress shows the number of open questions."""
     turn = 0
 
-    def look(open_: int) -> None:
+    def look(open_questions: int) -> None:
         nonlocal turn
         turn += 1
         # how many passes there are is not known before: each takes a tenth of what is left
-        meter.inside(0.8 * (1 - 0.9**turn), f"pass {turn}: {open_:,} questions")
+        meter.inside(0.8 * (1 - 0.9**turn), f"pass {turn}: {open_questions:,} questions")
 
     return Passes(stream, people.coded, look, names=TABLES)
 

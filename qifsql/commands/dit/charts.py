@@ -111,7 +111,7 @@ def summary(frame: pl.DataFrame) -> Chart:
         high=pl.col("mean") + pl.col("std"),
         panel=pl.col("distance").replace_strict(_distance_titles()),
     )
-    kinds = list(dict.fromkeys(rows["limits"]))
+    limits = list(dict.fromkeys(rows["limits"]))
     middle, largest = said("mean"), said("largest")
     # a row per run, distance and line, of the mean or of the largest; bars belong to the means
     long = pl.concat(
@@ -121,7 +121,7 @@ def summary(frame: pl.DataFrame) -> Chart:
         ],
         how="diagonal",
     )
-    chart = alt.layer(*_summary_layers(alt, kinds), width=340, height=220)
+    chart = alt.layer(*_summary_layers(alt, limits), width=340, height=220)
     chart = _panels(alt, chart, long).resolve_scale(y="independent")
     below = said(
         "The mean over all people with its standard deviation, and the largest distance of anyone, "
@@ -146,14 +146,14 @@ def changed_guesses(frame: pl.DataFrame) -> Chart:
     alt, _ = libraries()
     rows = frame.filter(pl.col("distance") == "emd")
     rows = rows.select("k", "different", limits=pl.col("limits").fill_null(said("k alone")))
-    kinds = list(dict.fromkeys(rows["limits"]))
-    x, dash = _axis_of_k(alt, kinds)
+    limits = list(dict.fromkeys(rows["limits"]))
+    x, dash = _axis_of_k(alt, limits)
     y = alt.Y("different:Q", title=said("share of people")).axis(labelExpr=PERCENT)
     titles = {"k:O": "k", "limits:N": said("limits"), "different:Q": said("share of people")}
     lines = alt.Chart(data(alt, rows), width=340, height=220).encode(x=x, y=y)
     dots = lines.mark_circle(size=45, opacity=1, color=BLUE).encode(tooltip=hints(alt, titles))
     chart = alt.layer(lines.mark_line(strokeWidth=1.6, color=BLUE).encode(strokeDash=dash), dots)
-    below = said("Number of people whose best guess changes when their own record is removed.")
+    below = said("Share of people whose best guess changes when their own record is removed.")
     words = [
         said(
             "k={k}, {limits}: {share} of the people.",
@@ -166,9 +166,9 @@ def changed_guesses(frame: pl.DataFrame) -> Chart:
     return dressed(chart, said("Other guesses"), below, words)
 
 
-def _summary_layers(alt: Any, kinds: list[str]) -> list[Any]:
+def _summary_layers(alt: Any, limits: list[str]) -> list[Any]:
     """Return the layers of a panel: bars of the standard deviation, both lines, and points."""
-    x, dash = _axis_of_k(alt, kinds)
+    x, dash = _axis_of_k(alt, limits)
     y = alt.Y("value:Q", title=said("distance")).axis(format="~g")
     colour = alt.Color("what:N", title=None).legend(alt.Legend(orient="bottom"))
     colour = colour.scale(domain=[said("mean"), said("largest")], range=[BLUE, ORANGE])
@@ -183,10 +183,10 @@ def _summary_layers(alt: Any, kinds: list[str]) -> list[Any]:
     return [bars, line.encode(detail="limits:N"), dots]
 
 
-def _axis_of_k(alt: Any, kinds: list[str]) -> tuple[Any, Any]:
+def _axis_of_k(alt: Any, limits: list[str]) -> tuple[Any, Any]:
     """Return the axis of k, and the dashes that distinguish the limits."""
-    dash = alt.StrokeDash("limits:N", title=None, sort=kinds)
-    dash = dash.legend(alt.Legend(orient="bottom", symbolType="stroke") if kinds[1:] else None)
+    dash = alt.StrokeDash("limits:N", title=None, sort=limits)
+    dash = dash.legend(alt.Legend(orient="bottom", symbolType="stroke") if limits[1:] else None)
     return alt.X("k:O", title="k").axis(labelAngle=0, grid=False), dash
 
 

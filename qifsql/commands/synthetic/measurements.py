@@ -183,7 +183,7 @@ class Measurements:
         )
 
     def details(self) -> Mapping[str, pl.DataFrame]:
-        """Return ``worst`` (with secrets), and ``sure``, ``groups``, ``subsets`` with rows."""
+        """Return the details: ``worst`` if there are secrets, other tables if they have rows."""
         tables = {
             "worst": (self._worst, WORST),
             "sure": (self._sure, SURE),
