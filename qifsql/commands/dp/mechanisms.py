@@ -72,16 +72,16 @@ def response(alpha: Number, holds: Sequence[bool]) -> list[Number]:
 
 
 def _rounded_chances(
-    kind: Callable[..., list[Decimal]], epsilon: Epsilon, holds: Sequence[bool]
+    perturb: Callable[..., list[Decimal]], epsilon: Epsilon, holds: Sequence[bool]
 ) -> list[tuple[float, float]]:
     """Return, for each place, the chance of yes and that of no as the nearest floats.
 
-    ``kind`` is ``geometric`` or ``response``. Both are computed, as 1 minus a float loses digits.
+    ``perturb`` is ``geometric`` or ``response``. Both are computed: 1 minus a float loses digits.
     """
     with localcontext() as context:
         context.prec = DIGITS
         alpha = Decimal(epsilon.alpha.numerator) / Decimal(epsilon.alpha.denominator)
-        both = zip(kind(alpha, holds), kind(alpha, [not yes for yes in holds]), strict=True)
+        both = zip(perturb(alpha, holds), perturb(alpha, [not yes for yes in holds]), strict=True)
         return [(float(yes), float(complement)) for yes, complement in both]
 
 

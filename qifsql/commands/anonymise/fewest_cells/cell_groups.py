@@ -101,7 +101,7 @@ class Placing:
         passes = self.recoding.passes
         for name, backup in BACKUPS.items():
             passes.replace(backup, exp.select("*").from_(own_table(name)))
-        rows = [(part, number, people) for (part, number), people in sorted(placements.items())]
+        rows = [(c, g, people) for (c, g), people in sorted(placements.items())]  # class, group
         columns = [pa.array(column, pa.int64()) for column in zip(*rows, strict=True)]
         with passes.stream.reading("given", pa.table(columns, names=list(COLUMNS))):
             plan = Plan((), exp.select("*").from_("given"))
@@ -140,17 +140,17 @@ class Placing:
         return int(self.recoding.passes.row(self._query("least_cells"))[0])
 
     def read_problem(self) -> Problem:
-        """Return the classes that are placed (``part`` of table ``kinds``), and their groups."""
+        """Return the classes ``c`` that are placed (table ``kinds``), and their groups ``g``."""
         members: dict[int, list[int]] = {}  # the classes that fit a group
-        for number, part in self._rows("choices", "number_of_group", "part"):
-            members.setdefault(number, []).append(part)
+        for g, c in self._rows("choices", "number_of_group", "part"):
+            members.setdefault(g, []).append(c)
         rows = self._rows("cell_groups", "number_of_group", "cells", "people", "spare")
         groups = {
-            number: Group(cells=cells, people=people, spare=spare, classes=members[number])
-            for number, cells, people, spare in rows
+            g: Group(cells=cells, people=people, spare=spare, classes=members[g])
+            for g, cells, people, spare in rows
         }
         kinds = self._rows("kinds", "part", "people", "placed")
-        sizes = {part: people for part, people, placed in kinds if placed}
+        sizes = {c: people for c, people, placed in kinds if placed}
         return Problem(sizes, groups, self.recoding.limits.k)
 
     def read_placements(self) -> Placements:
