@@ -202,8 +202,7 @@ class Walk:
     ) -> Iterator[dict[str, Any]]:
         """Yield the rows of a subset, whose cells are in ``table``, and of subsets of it.
 
-        Each lacks one or more of the quasi-identifiers from place ``start`` of the order on, so
-        that none comes twice. Drops the table.
+        Those lack quasi-identifiers from place ``start`` on: none comes twice. Drop the table.
         """
         yield from self._measure_subset(table, subset)
         for place in range(start, len(self._order)):
