@@ -95,7 +95,7 @@ def releases(draw: st.DrawFn, people: Sequence[Cell]) -> Released:
 
 
 @st.composite
-def drawn(draw: st.DrawFn, most_tables: int = 2) -> Drawn:
+def drawn(draw: st.DrawFn, kinds: Sequence[str] = KINDS, most_tables: int = 2) -> Drawn:
     width = draw(st.integers(1, 3))
     pools = [draw(st.sampled_from(POOLS))[: 3 if k < 2 else 2] for k in range(width)]
     person = st.tuples(*map(st.sampled_from, pools))
@@ -104,7 +104,7 @@ def drawn(draw: st.DrawFn, most_tables: int = 2) -> Drawn:
     for dims in draw(
         st.lists(st.sets(st.integers(0, width - 1), min_size=1), max_size=most_tables)
     ):
-        kind = draw(st.sampled_from(KINDS))
+        kind = draw(st.sampled_from(kinds))
         n = 0 if kind == "exact" else draw(st.integers(1 if kind == "noise" else 2, 4))
         tables.append(Table(tuple(sorted(dims)), kind, n))
     found = [draw(releases(people)) for _ in range(draw(st.integers(1, 2)))]
@@ -259,8 +259,12 @@ def write_table(folder: Path, name: str, table: Table, cells: oracle.Told) -> st
     return f"{path}:{table.protection}"
 
 
-def check(case: Drawn, *, with_records: bool) -> None:
-    """Check each row against all arrays with which the tables and releases of it agree."""
+def check(case: Drawn, *, with_records: bool, changed: int | None = None) -> None:
+    """Check each row against all arrays with which the tables and releases of it agree.
+
+    ``changed``: the first count of the first table becomes this; then only all of them together are
+    attacked, and they are refused if no array is left.
+    """
     case = case if with_records else named(case)
     model = universe(case, with_records=with_records)
     columns = [told(released) for released in case.releases]
@@ -274,36 +278,57 @@ def check(case: Drawn, *, with_records: bool) -> None:
         {c: oracle.choices(t, n)[0] for c, n in every(raw_values, case.people, t.dims).items()}
         for t in case.tables
     ]
+    if changed is not None:
+        first = next(iter(published[0]))
+        published[0] = published[0] | {first: oracle.choices(case.tables[0], changed)[0]}
     assume(with_records or all(any(n is not None for n in t.values()) for t in published))
-    try:
-        rows = attacked(case, published if not with_records else None)
-    except InputError as e:
-        assert "overlap" in str(e)  # noqa: PT017 - which is allowed for one reason
-        assert any(None in box for r in case.releases for box in r.records)
-        return
     names = [NAMES[i] for i in used]
+    try:
+        rows = attacked(case, None if with_records else published, progressive=changed is None)
+    except InputError as e:
+        if changed is None:
+            assert "overlap" in str(e)  # noqa: PT017 - which is allowed for one reason
+            assert any(None in box for r in case.releases for box in r.records)
+            return
+        rows = []
+        arrays = consistent(case, model, used, published, len(case.tables) + len(case.releases))
+        assert not arrays, e  # noqa: PT017 - refused, as nothing agrees with them
     for row in rows:
         row["known"] = [NAMES[names.index(name)] for name in row["known"]]
         row["secret"] = row["secret"] and NAMES[names.index(row["secret"])]
         if with_records:
             check_truth(row, model.people)
         n = len(row["tables"])
-        chosen = case.tables[:n]
-        if with_records and any(t.drawn for t in chosen):
+        if with_records and any(t.drawn for t in case.tables[:n]):
             continue
-        here = [replace(t, dims=tuple(used.index(i) for i in t.dims)) for t in chosen]
-        problem = Problem(
-            model.values, len(model.people), tuple(zip(here, published, strict=False))
-        )
-        try:
-            arrays = oracle.consistent(problem, MOST_ARRAYS)
-        except oracle.TooManyError:
-            continue
-        for released in model.releases[: max(0, n - len(case.tables))]:
-            arrays = [array for array in arrays if fits(problem, array, released)]
-        assert arrays
-        check_sharp(row, problem, arrays, model.people if with_records else None)
+        arrays = consistent(case, model, used, published, n)
+        if arrays is not None:
+            assert arrays
+            people = model.people if with_records else None
+            check_sharp(row, problem_of(case, model, used, published, n), arrays, people)
     check_monotone(rows)
+
+
+def problem_of(
+    case: Drawn, model: Universe, used: Sequence[int], published: Sequence[oracle.Told], n: int
+) -> Problem:
+    """Return the problem of the first n tables."""
+    chosen = [replace(t, dims=tuple(used.index(i) for i in t.dims)) for t in case.tables[:n]]
+    return Problem(model.values, len(model.people), tuple(zip(chosen, published, strict=False)))
+
+
+def consistent(
+    case: Drawn, model: Universe, used: Sequence[int], published: Sequence[oracle.Told], n: int
+) -> list[Array] | None:
+    """Return the arrays that agree with the first n statements; None: too many to list."""
+    problem = problem_of(case, model, used, published, n)
+    try:
+        arrays = oracle.consistent(problem, MOST_ARRAYS)
+    except oracle.TooManyError:
+        return None
+    for released in model.releases[: max(0, n - len(case.tables))]:
+        arrays = [array for array in arrays if fits(problem, array, released)]
+    return arrays
 
 
 def named(case: Drawn) -> Drawn:
@@ -325,10 +350,12 @@ def named(case: Drawn) -> Drawn:
     )
 
 
-def attacked(case: Drawn, published: Sequence[oracle.Told] | None) -> list[dict[str, Any]]:
+def attacked(
+    case: Drawn, published: Sequence[oracle.Told] | None, *, progressive: bool
+) -> list[dict[str, Any]]:
     """Return the rows of a case; ``published``: of files without the records."""
     values = oracle.domains(case.people)
-    options: dict[str, Any] = {"progressive": True}
+    options: dict[str, Any] = {"progressive": progressive}
     if case.secret is not None:
         options["secret"] = NAMES[case.secret]
     with tempfile.TemporaryDirectory() as temp:
@@ -360,6 +387,13 @@ def test_releases_with_tables_of_records(case: Drawn) -> None:
 @given(drawn())
 def test_releases_with_published_tables(case: Drawn) -> None:
     check(case, with_records=False)
+
+
+@settings(max_examples=examples(40))
+@given(drawn(kinds=("exact", "suppress", "round", "noise")), st.integers(0, 8))
+def test_statements_without_any_counts_are_refused_and_no_others(case: Drawn, changed: int) -> None:
+    assume(case.tables)
+    check(case, with_records=False, changed=changed)
 
 
 # Laws and examples.
