@@ -17,7 +17,8 @@ from qifsql.query.protections import Kind, Protection
 
 COUNT_MEASURES = ("reconstructed", "reconstructed_ones", "singled_out", "certain_inference")
 SHARE_MEASURES = ("lowest", "highest", "believed", "actual")
-MEASURES = (*COUNT_MEASURES, *SHARE_MEASURES, "undone")
+DIFFERENCES = "small_differences"
+MEASURES = (*COUNT_MEASURES, *SHARE_MEASURES, "undone", DIFFERENCES)
 MOST_STEPS = 20  # remedies that are combined
 
 REMEDIES: dict[str, pl.DataType] = {

@@ -172,7 +172,9 @@ class TableOptions(TypedDict, total=False):
             TEXTS,
             "Exit with 4 unless this holds, such as 'reconstructed<=0'. Repeatable.",
             text='Bounds on measures, such as "reconstructed<=0"; the result is false '
-            "where one does not hold for all tables together.",
+            "where one does not hold for all tables together. Measures are those of the result, "
+            "undone (hidden cells whose count follows) and small_differences (combinations of two "
+            "tables that are proved to hold fewer people than the named number).",
         ),
     ]
     until: Annotated[

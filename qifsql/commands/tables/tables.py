@@ -286,9 +286,12 @@ class TableAttack:
         answer.notes += [*self.release.notes]
         answer.notes += [*dict.fromkeys(measured.notes), *_notes(measured, answer.rows[-1])]
         if limits := remedy.parse_limits(as_tuple(options["require"])):
-            undone = int(answer.details["checks"]["undone"].sum())
+            further = {
+                "undone": int(answer.details["checks"]["undone"].sum()),
+                remedy.DIFFERENCES: int(answer.details["overlaps"]["cells"].sum()),
+            }
             last_rows = answer.rows[-len(self.questions) :]  # those of all tables
-            rows = [row | {"undone": undone} for row in last_rows]
+            rows = [row | further for row in last_rows]
             broken = [limit.text for limit in limits if remedy.largest_distance(rows, [limit])]
             answer.met = not broken
             answer.notes += [f"not met: {', '.join(broken)}"] if broken else []

@@ -534,6 +534,9 @@ def test_a_ledger_refuses_what_does_not_fit(folder: Path) -> None:
         people, table="sex", ledger="l.json", add=True, require="reconstructed<=0"
     )
     assert result.notes[-1] == "nothing is added to l.json: not all bounds hold"
+    # One person of 21 and one of 25, all F: both are small differences of age and sex.
+    result = qifsql.tables(people, table="sex", ledger="l.json", require="small_differences<=1")
+    assert (result.met, result.details["overlaps"]["cells"].to_list()) == (False, [2])
     (folder / "t.csv").write_text("age,n\n21,2\n25,0\n")
     with pytest.raises(InputError, match="contradict"):
         qifsql.tables(published="t.csv", ledger="l.json")
