@@ -377,6 +377,8 @@ def test_an_earlier_release_without_a_key_is_said_not_to_be_measured(two_years: 
         key="id",
     )  # fmt: skip
     assert joined.frame["value"].to_list() == right.frame["worst_case"].to_list()
+    by_person = qifsql.check(two_years, of_press(two_years, person="id"))
+    assert by_person.frame["value"].to_list() == joined.frame["value"].to_list()
     assert not any("not in these numbers" in note for note in joined.notes)
     assert joined.origin.paths[1].endswith("then.parquet")
     assert {row["verdict"] for row in qifsql.verify(joined).rows()} == {"not checked"}
