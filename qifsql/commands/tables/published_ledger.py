@@ -23,6 +23,7 @@ from qifsql.commands.tables.table_release import Release
 from qifsql.data.dataset import Dataset
 from qifsql.data.files import parsed_json
 from qifsql.data.readers import relation
+from qifsql.engine.catalog import Catalog
 from qifsql.engine.tables import Tables
 from qifsql.errors import DatasetError, InputError, OutputError, plural
 from qifsql.query.plan import as_plan
@@ -35,6 +36,7 @@ CONTEXT = "https://w3id.org/ro/crate/1.1/context"
 PROFILE = "https://w3id.org/ro/crate/1.1"
 PARQUET = "application/vnd.apache.parquet"
 LARGEST = 10_000_000  # bytes of a metadata file
+PEOPLE = "people"
 AMOUNTS = ("published", "lower", "upper", "hidden")
 STATEMENT = re.compile(r"statement-[0-9a-f]{16}\.parquet")
 
@@ -123,11 +125,16 @@ class Ledger:
         """Read the published tables into tables of the engine."""
         published = []
         for i, entry in enumerate(self.entries, 1):
-            if entry.kind != "table":
+            dataset, is_table = self.dataset(entry), entry.kind == "table"
+            column = "value" if is_table else "cell"
+            values = [f"{column}_{k}" for k, _ in enumerate(entry.columns, 1)]
+            schema = Catalog(tables.engine, dataset).schema
+            if [c.name for c in schema.columns] != [*values, *(AMOUNTS if is_table else [PEOPLE])]:
+                raise DatasetError(f"{entry.file} has other columns than {self.path} says")
+            if not is_table:
                 continue
-            values = [exp.column(f"value_{k}") for k, _ in enumerate(entry.columns, 1)]
-            lines = relation(self.dataset(entry))
-            query = exp.select(*values, "NULL::BIGINT AS line", *AMOUNTS).from_(lines)
+            lines = exp.select(*map(exp.column, values), "NULL::BIGINT AS line", *AMOUNTS)
+            query = lines.from_(relation(dataset))
             tables.make(f"ledger_{i}", query, "reading the ledger")
             protection = parse(entry.protection)
             published.append(

@@ -544,6 +544,11 @@ def test_a_ledger_refuses_what_does_not_fit(folder: Path) -> None:
         qifsql.tables(people, table="age", add=True)
     with pytest.raises(InputError, match="does not exist"):
         qifsql.tables(people, table="age", ledger="m.json")
+    crate = json.loads((folder / "l.json").read_text())
+    crate["@graph"][2]["variableMeasured"] = ["age", "sex"]
+    (folder / "n.json").write_text(json.dumps(crate))
+    with pytest.raises(InputError, match="other columns"):
+        qifsql.tables(people, table="age", ledger="n.json")
     (statement,) = folder.glob("statement-*.parquet")
     statement.write_bytes(statement.read_bytes() + b" ")
     with pytest.raises(InputError, match="has changed since"):
