@@ -1,5 +1,6 @@
 """DuckDB as an engine: a private in-memory database with limits, which can be interrupted."""
 
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -88,7 +89,7 @@ class DuckDB:
     def _connect(self, files: Sequence[Path], folders: Iterable[Path]) -> None:
         """Open the connection, which writes these files and folders alone; lock its settings."""
         memory = self.settings.memory
-        if memory and (memory[0] in "-+0" or not memory.isascii()):
+        if memory and not (memory.isascii() and re.match(r"[0.]*[1-9]", memory)):
             raise duckdb.InvalidInputException("memory must be a size above 0")
         options = connection_options(self.settings, self.scratch)
         options["preserve_insertion_order"] = self.ordered

@@ -77,6 +77,7 @@ def temp(tmp_path: Path) -> Path:
     [
         (Settings(memory="many"), "memory"),
         (Settings(memory="8"), "memory"),
+        (Settings(memory="0.0GB"), "memory"),
         (Settings(memory="8 XB"), "memory"),
         (Settings(memory="'; SELECT 1; --"), "memory"),
         (Settings(threads=0), "threads"),
@@ -171,7 +172,7 @@ def test_memory_is_never_more_than_the_machine_has() -> None:
     machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     with DuckDB(Settings(memory="9999999TB")) as engine:
         assert 0.99 * machine < engine.memory <= machine
-    with DuckDB(Settings(memory="200MB")) as engine:
+    with DuckDB(Settings(memory="0.2GB")) as engine:
         assert 0.99 * 200e6 < engine.memory < 1.01 * 200e6
 
 
