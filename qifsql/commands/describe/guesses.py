@@ -82,7 +82,7 @@ ASIDE = re.compile(r"\s*\([^()]*\)|\s[-–]\s.*")
 BLANK = re.compile(r"_{3}|\[[A-Z]+\]")
 """The place of a question for the name of the person."""
 WEIGHT_NAME = re.compile(
-    r"_w[^aeiou_]*(_\d+_[^aeiou_]*)?_|[a-z0-9_]+(wt|wgt|wght|pond|gewicht|poids)s?(_\d+)?_"
+    r"_w[^aeiou_]*(_\d+_[^aeiou_]*)?_|[a-z0-9_]+(wt|wgt|wght|pond|gewicht|poids)s?(_[a-z0-9]{1,3})?_"
 )
 """Abbreviations of weights, such as ``ww``, ``wp00bgp`` and ``strwt``."""
 

@@ -1,5 +1,6 @@
 """The role of a column from its values."""
 
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ from qifsql.commands.describe.guesses import (
     PRODUCT,
 )
 from qifsql.commands.describe.view import DOUBTFUL_SECRETS, MOST_QIDS, MOST_SECRETS, proposal
+from qifsql.data import codebooks
+from qifsql.data.topics import TOPICS
 
 RECORDS = 120
 FIRST = ("Ana", "Bruno", "Carla", "Dora", "Emil", "Franz", "Greta", "Hugo", "Ines", "João")
@@ -405,6 +408,13 @@ def test_years_of_education_are_no_measurement() -> None:
     rows = described({"education": years, "education_index": index})
     roles = [row["suggested_role"] for row in rows.values()]
     assert roles == ["quasi-identifier", "secret"]
+
+
+def test_each_codebook_is_known_by_columns_of_its_own_and_has_known_topics() -> None:
+    for path in Path(codebooks.__file__).with_name("codebooks").glob("*.toml"):
+        for name, topics in tomllib.loads(path.read_text("utf-8")).items():
+            assert len(topics["signature"].split()) >= codebooks.LEAST, name
+            assert {*topics} <= {*TOPICS, "signature"}, name
 
 
 @pytest.mark.parametrize(
