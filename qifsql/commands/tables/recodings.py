@@ -10,7 +10,7 @@ A release that was recoded is the exact table of its cells. A column of it becom
 
 A derived attribute is the outer one of a nesting (``dimensions``). People whose records are
 suppressed or missing may be in any cell: each cell has up to so many more people. The values of a
-column that nothing else tells of are its cells.
+column that nothing else tells of are its cells. Source: M220.
 """
 
 from collections import defaultdict
@@ -78,8 +78,8 @@ class Statements:
         missing = people - release.records
         if missing < 0:
             raise InputError(
-                f"{title} has {plural(release.records, 'record')}, but there are {people:,} "
-                "people; a release has one record of a person, and of these people only"
+                f"{title} has {plural(release.records, 'record')} of {plural(people, 'person')}; "
+                "a release has one record of a person, and of these people only"
             )
         if release.suppressed:
             text = plural(release.suppressed, "suppressed record")

@@ -118,7 +118,8 @@ def tables(
         >>> result.frame.select("reconstructed", "bounds").row(0)
         (10, 'closed form')
 
-    Source: M89 to M110; Dobra and Fienberg 2000, Buzzigoli and Giusti 1999, Abowd et al. 2023.
+    Source: M89 to M110, M220; Dobra and Fienberg 2000, Buzzigoli and Giusti 1999, Abowd et al.
+    2023.
 
     """
     options = complete(options, TableOptions)

@@ -459,7 +459,7 @@ def test_contradictions_of_a_release_and_tables_are_named(folder: Path) -> None:
     [
         ("age\n23.5\n30-39\n", "without any value"),  # a centroid
         ("age,sex\n20-29,F\n20-39,F\n", "overlap"),
-        ("age,sex\n20-29,F\n30-39,F\n30-39,F\n", "has 3 records, but there are 2 people"),
+        ("age,sex\n20-29,F\n30-39,F\n30-39,F\n", "has 3 records of 2 people"),
     ],
 )
 def test_what_is_no_recoding_is_refused(folder: Path, cells: str, why: str) -> None:
