@@ -203,7 +203,7 @@ def test_several_groupings_are_refused(thesis: Path) -> None:
 def test_a_misspelt_keyword_is_not_left_out_in_silence(thesis: Path) -> None:
     with pytest.raises(TypeError, match="did you mean"):
         qifsql.attack("crs", thesis, qids="age", weigth="id")  # type: ignore[call-arg]
-    with pytest.raises(InputError, match="records does not take by"):
+    with pytest.raises(InputError, match="by is about people who are drawn"):
         qifsql.inspect(thesis, show="records", out="x.csv", qids="age", by="gender")
     with pytest.raises(InputError, match="not a measure of one record"):
         qifsql.inspect(thesis, show="records", out="x.csv", qids="age", measures="capacity")
