@@ -47,7 +47,7 @@ def measure_tables(
     """
     every = release.domain.every
     scope = proofs.asked_scopes(questions, every)
-    chosen = [*published, *release.structural]
+    chosen = [*published, *_structural(release, published)]
     edges = [t.edge for t in chosen]
     margins = build_margins(
         release.tables,
@@ -72,6 +72,20 @@ def measure_tables(
     if any(q.secret is not None for q in unaveraged):
         measured.expected_counts = fit.fit_margins(margins)
     return measured
+
+
+def _structural(release: Release, published: Sequence[Published]) -> list[Published]:
+    """Return the tables that say which combinations can occur, without those that tell no more.
+
+    A table that has been extended by a cell of a release lists only values with their cells, so
+    that the pairs of both, which lack the dimensions of components, are not needed beside it.
+    """
+    listed = [table.edge for table in published if not table.protection.unlisted]
+    return [
+        table
+        for table in release.structural
+        if not (table.edge & release.domain.derived and any(table.edge <= e for e in listed))
+    ]
 
 
 def _solve_exactly(measured: Measured, budget: Budget) -> None:
