@@ -24,7 +24,7 @@ from qifsql.query.columns import same_block, unique
 from qifsql.query.microdata_steps import RECORD, everybody, plan
 from qifsql.query.plan import Plan, Step
 from qifsql.query.splice import splice
-from qifsql.query.steps import Steps, revealed_tables
+from qifsql.query.steps import Steps
 from qifsql.query.templates import load
 from qifsql.results.intruder_test import (
     CLAIM_COLUMNS,
@@ -108,11 +108,18 @@ def _sheets_plan(attack: BoundAttack, draw: int, seed: int, way: Way) -> Plan:
 
     ``answer_0`` is whose record it is, ``answer_1`` ... are the values of the secrets, all NULL if
     missing, ``success_0``, ``success_1`` ... are those of the best guess on the person's block, and
-    ``qid_1`` ... are the values that are known.
+    ``qid_1`` ... are the values that are known. Only claims about those who report a secret are
+    scored, so the guess is about them; in a block where nobody does, there is none.
     """
     microdata = attack.microdata
     steps = Steps(attack)
-    blocks, *_ = tables = revealed_tables(steps)
+    secrets = range(1, len(microdata.secrets) + 1)
+    # Of people with suppressed records everyone is one more block.
+    view = "blocks_of_all" if microdata.suppressed else "blocks"
+    owners, *of_secrets = tables = [
+        steps.need("crowds", 0),
+        *(steps.need(view, j, reported=True) for j in secrets),
+    ]
     more: dict[str, Attribute] = {f"secret_{j}": s for j, s in enumerate(microdata.secrets, 1)}
     if microdata.person is not None:
         more["person"] = microdata.person
@@ -129,17 +136,21 @@ def _sheets_plan(attack: BoundAttack, draw: int, seed: int, way: Way) -> Plan:
         whose = exp.cast(exp.column("key", "everybody"), "VARCHAR")
     columns: dict[str, exp.Expr] = {"record": exp.column(RECORD, "everybody")}
     columns |= {"individual": individual, "answer_0": whose}
-    columns["success_0"] = exp.column("owner_success", blocks)
-    for j in range(1, len(microdata.secrets) + 1):
+    columns["success_0"] = exp.column("owner_success", owners)
+    successes = [columns["success_0"]]
+    for j, table in zip(secrets, of_secrets, strict=True):
         columns[f"answer_{j}"] = exp.cast(exp.column(f"secret_{j}", "everybody"), "VARCHAR")
-        columns[f"success_{j}"] = exp.column("success", f"revealed_{j}")
+        mode, weight = exp.column("mode", table), exp.column("weight", table)
+        columns[f"success_{j}"] = exp.Div(this=mode, expression=weight)
+        is_missing = columns[f"answer_{j}"].copy().is_(exp.null())
+        zero = exp.Literal.number(0)
+        successes.append(exp.Case().when(is_missing, zero).else_(columns[f"success_{j}"].copy()))
     for i in range(1, microdata.width + 1):
         columns[f"qid_{i}"] = exp.cast(exp.column(f"qid_{i}", "everybody"), "VARCHAR")
-    successes = [tree.copy() for name, tree in columns.items() if name.startswith("success")]
-    columns["risk"] = exp.func("greatest", *successes)
+    columns["risk"] = exp.func("greatest", *(tree.copy() for tree in successes))
     risks = exp.select(*(exp.alias_(tree, name) for name, tree in columns.items()))
     risks = risks.from_("everybody")
-    for table in dict.fromkeys(tables):
+    for table in tables:
         on = same_block("everybody", table, microdata.width)
         risks = risks.join(table, on=on, join_type="left")
     steps.push(Step("risks", "One row per record: what is known, the answers, the chances.", risks))

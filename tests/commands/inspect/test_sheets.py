@@ -17,7 +17,9 @@ from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, OutputError
 
 PEOPLE = "data-samples/school_census_2018.parquet"
-ROW = st.tuples(st.integers(0, 2), st.sampled_from(["=x", "y", None]), st.sampled_from("uv"))
+ROW = st.tuples(
+    st.integers(0, 2), st.sampled_from(["=x", "y", None]), st.sampled_from(["u", "v", None])
+)
 
 
 def read(path: Path) -> pl.DataFrame:
@@ -45,8 +47,9 @@ def test_sheets_are_those_of_people_with_their_chances(
         drawn = qifsql.inspect(data, qids="a,b", secret="s", draw=number, by=by, out=folder)
         sheets, claims, key = written(folder)
     blocks = Counter(row[:2] for row in rows)
-    cells = Counter(rows)
-    greatest = {b: max(n for cell, n in cells.items() if cell[:2] == b) for b in blocks}
+    reported = Counter(row[:2] for row in rows if row[2] is not None)
+    cells = Counter(row for row in rows if row[2] is not None)
+    greatest = {b: max(n for cell, n in cells.items() if cell[:2] == b) for b in reported}
     n = min(number, len(rows))
     assert sheets.height == n
     assert claims.select("sheet", "question").equals(key.select("sheet", "question"))
@@ -60,12 +63,18 @@ def test_sheets_are_those_of_people_with_their_chances(
         answers = key.filter(sheet=sheet[0])["answer"].to_list()
         assert answers == [str(place), s]
         size = blocks[a, b]
-        chances = [float(text) for text in key.filter(sheet=sheet[0])["chance"]]
-        assert chances == pytest.approx([1 / size, greatest[a, b] / size])
-    risks = [greatest[row[:2]] / blocks[row[:2]] for row in rows]
+        chances = [float(text) if text else None for text in key.filter(sheet=sheet[0])["chance"]]
+        # Who misses the secret is not scored, so the guess is about those alike who report it.
+        best = greatest[a, b] / reported[a, b] if reported[a, b] else None
+        assert chances == pytest.approx([1 / size, best])
+    risks = [
+        1 / blocks[row[:2]] if row[2] is None else greatest[row[:2]] / reported[row[:2]]
+        for row in rows
+    ]
     if by == "risk":
         assert sorted(risks[i - 1] for i in places) == pytest.approx(sorted(risks)[-n:])
-    assert drawn.frame["sheets"].to_list() == [n, n]
+    answered = sum(rows[i - 1][2] is not None for i in places)
+    assert drawn.frame["sheets"].to_list() == [n, answered]
     assert drawn.frame["predicted"][0] == pytest.approx(
         sum(1 / blocks[rows[i - 1][:2]] for i in places) / n
     )

@@ -113,8 +113,25 @@ def test_numbers_are_not_taken_for_equal_where_answers_differ_in_that(tmp_path: 
     assert qifsql.verify(tmp_path, claims=file).frame["right"].to_list() == [1, 0]
 
 
+@pytest.mark.parametrize(
+    ("answers", "claims", "right"),
+    [
+        (["1.5", "2"], ["1,5", "2,0"], 2),  # decimal commas, and a row that is empty
+        (["1e9999999", "true"], ["1E9999999", "TRUE"], 2),  # a number beyond every limit
+        ([f"{10**30}", f"{10**30 + 2}"], [f"{10**30 + 1}", f"{10**30 + 2}.0"], 1),
+    ],
+)
+def test_what_a_spreadsheet_makes_of_answers_is_overlooked(
+    tmp_path: Path, answers: list[str], claims: list[str], right: int
+) -> None:
+    write_key(tmp_path, [(i, "s", answer, 0.9) for i, answer in enumerate(answers)])
+    rows = [(i, "s", claim, "") for i, claim in enumerate(claims)] + [("", "", "", "")]
+    file = write(tmp_path / "c.csv", "sheet question claim confidence", rows)
+    assert qifsql.verify(tmp_path, claims=file).frame["right"].to_list() == [0, right]
+
+
 def test_people_who_miss_a_secret_are_not_scored(tmp_path: Path) -> None:
-    write_key(tmp_path, [(1, "s", "", 0.5), (2, "s", "a", 0.5)])
+    write_key(tmp_path, [(1, "s", "", ""), (2, "s", "a", 0.5)])
     rows = [(1, "s", "a", ""), (2, "s", "a", "")]
     file = write(tmp_path / "c.csv", "sheet question claim confidence", rows)
     scores = qifsql.verify(tmp_path / "key.csv", claims=[file]).frame.filter(secret="s")
@@ -128,6 +145,7 @@ def test_people_who_miss_a_secret_are_not_scored(tmp_path: Path) -> None:
         ([(5, "s", "canary", "")], "row 1 after the names: key.csv has no such sheet"),
         ([(1, "s", "a", "canary")], "the confidence is not a number from 0 to 100 %"),
         ([(1, "s", "a", "250")], "the confidence is not a number"),
+        ([(1, "s", "a", "1e999999999")], "the confidence is not a number"),
         ([(1, "s", "a", "-1")], "the confidence is not a number"),
         ([], "has no rows|has no records|is empty"),
     ],

@@ -1,6 +1,7 @@
 """Score the claims of a motivated intruder test: right of claimed, beside what was predicted."""
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -24,6 +25,7 @@ from qifsql.results.storage import Origin
 KIND = "claims"
 THRESHOLDS = (0.0, 0.5, 0.75, 0.9)
 """Claims count whose stated confidence is at least so much; 0: all, also without any."""
+DECIMAL_COMMA = re.compile(r"^([+-]?\d+),(\d+)$", re.ASCII)
 SCORES: dict[str, pl.DataType] = {
     "file": pl.Int64(),
     "secret": pl.String(),
@@ -65,6 +67,8 @@ class _Key:
             if (sheet, question) in self.entries:
                 raise InputError(f"{place}: this sheet and question are there twice")
             likely = _number(chance)
+            if answer is None and chance is None:  # nobody alike has a value that can be guessed
+                likely = Decimal(0)
             if sheet is None or question not in questions or likely is None or likely > 1:
                 raise InputError(f"{place} was changed: only answers may be")
             self.entries[sheet, question] = answer, float(likely)
@@ -134,6 +138,8 @@ def _read_claims(file: Path, key: _Key, settings: Settings | None) -> list[_Clai
     claims, seen = [], set()
     for number, (sheet, question, text, confidence) in enumerate(rows, 1):
         place = f"{file.name}, row {number} after the names"
+        if sheet is question is text is None:  # spreadsheets write empty rows, too
+            continue
         if (sheet, question) not in key.entries:
             raise InputError(f"{place}: {key.name} has no such sheet and question")
         if (sheet, question) in seen:
@@ -208,24 +214,24 @@ def _share(text: str, *, in_percent: bool) -> float:
     number = _number(text.removesuffix("%").strip())
     if number is None:
         return math.nan
-    return float(number / 100 if in_percent or text.endswith("%") else number)
+    return float(number) / (100 if in_percent or text.endswith("%") else 1)
 
 
-def _form(answers: Iterable[str]) -> Callable[[str], str]:
+def _form(answers: Iterable[str]) -> Callable[[str], str | Decimal]:
     """Return the function whose results are equal for texts that mean the same answer.
 
-    Spreadsheets change letters, write 007 as 7 and put an apostrophe before a formula. That is
-    overlooked, unless two answers differ in nothing else.
+    Spreadsheets change letters, write 007 as 7 or 1.5 as 1,5 and put an apostrophe before a formula.
+    That is overlooked, unless two answers differ in nothing else.
     """
     different = set(answers)
     are_told_apart = len({_loose(text) for text in different}) == len(different)
     return _loose if are_told_apart else str.strip
 
 
-def _loose(text: str) -> str:
-    """Return a text as a number in its shortest form, or in small letters without apostrophe."""
+def _loose(text: str) -> str | Decimal:
+    """Return a text as a number, or in small letters without apostrophe."""
     try:
-        number = Decimal(text)
+        number = Decimal(DECIMAL_COMMA.sub(r"\1.\2", text))
     except InvalidOperation:
         return text.lstrip("'").casefold()
-    return str(number.normalize()) if number.is_finite() else text.casefold()
+    return number if number.is_finite() else text.casefold()
