@@ -1,6 +1,7 @@
 """Sheets for a motivated intruder test: what may be known of people who are drawn from the data."""
 
 import random
+import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
@@ -17,7 +18,7 @@ from qifsql.commands.inspect.spec import Way
 from qifsql.counting.session import check_records, opened
 from qifsql.data.collection import Source
 from qifsql.engine.access import Access
-from qifsql.engine.settings import Settings
+from qifsql.engine.settings import SEEDS, Settings, with_seed
 from qifsql.errors import InputError, OutputError, unwritable
 from qifsql.presentation.language import said
 from qifsql.query.columns import same_block, unique
@@ -41,6 +42,10 @@ from qifsql.results.result import Result
 from qifsql.results.storage import Origin, atomic_file, without_formulas, write
 
 MOST_SHEETS = 10_000
+GUESSABLE = (
+    "a tester who guesses the seed can repeat the draw on the release, and find who is on which "
+    "sheet; give no seed for a real test: a random one is taken then, which only the manifest has"
+)
 QUESTIONS: dict[str, pl.DataType] = {
     "secret": pl.String(),
     "sheets": pl.Int64(),
@@ -76,6 +81,9 @@ def sheets(
             "with a person, sheets ask whose record it is, and nothing else; leave the secret out, "
             "or write one record per person first with qifsql anonymise --one-per"
         )
+    seed = None if settings is None else settings.seed
+    warnings = [] if seed is None else [GUESSABLE]
+    settings = with_seed(settings, secrets.randbelow(SEEDS) if seed is None else seed, "inspect")
     folder = Path(folder)
     if (folder / KEY).exists() or (folder / TESTERS).exists():
         raise OutputError(f"{folder} has the files of a test already; name a new folder")
@@ -85,14 +93,15 @@ def sheets(
     with opened(spec, settings, apart=True, command="inspect", **access) as (engine, attack):
         bound = attack.on(attack.microdata.known_by("all" if person is None else "one"))
         records = check_records(engine, bound.microdata)
-        seed = engine.settings.seed or 0
+        seed = settings.seed or 0
         sheets_plan = _sheets_plan(bound, draw, seed, way)
         people = engine.frame(sheets_plan, "drawing people", bound.microdata.dataset.name)
         random.Random(seed).shuffle(order := list(range(people.height)))  # noqa: S311 - no secret
         people = people[order]  # the order in which they were drawn tells who is at greatest risk
-        secrets = [s.name for s in bound.microdata.secrets]
-        questions = dict(zip(unique([WHOSE, *secrets]), [None, *secrets], strict=True))
-        notes = (*notes_on_people(engine, bound.microdata), *_notes(people.height, draw, way))
+        names = [s.name for s in bound.microdata.secrets]
+        questions = dict(zip(unique([WHOSE, *names]), [None, *names], strict=True))
+        of_people = notes_on_people(engine, bound.microdata)
+        notes = (*of_people, *_notes(people.height, draw, way), *warnings)
         details = {"draw": people.height, "by": way, "records": records, "questions": questions}
         origin = replace(origin.of(bound, spec, sheets_plan, **details), notes=notes, seed=seed)
     names = unique(["sheet", *(q.name for q in bound.microdata.qids)])
@@ -113,12 +122,12 @@ def _sheets_plan(attack: BoundAttack, draw: int, seed: int, way: Way) -> Plan:
     """
     microdata = attack.microdata
     steps = Steps(attack)
-    secrets = range(1, len(microdata.secrets) + 1)
+    numbers = range(1, len(microdata.secrets) + 1)
     # Of people with suppressed records everyone is one more block.
     view = "blocks_of_all" if microdata.suppressed else "blocks"
     owners, *of_secrets = tables = [
         steps.need("crowds", 0),
-        *(steps.need(view, j, reported=True) for j in secrets),
+        *(steps.need(view, j, reported=True) for j in numbers),
     ]
     more: dict[str, Attribute] = {f"secret_{j}": s for j, s in enumerate(microdata.secrets, 1)}
     if microdata.person is not None:
@@ -138,7 +147,7 @@ def _sheets_plan(attack: BoundAttack, draw: int, seed: int, way: Way) -> Plan:
     columns |= {"individual": individual, "answer_0": whose}
     columns["success_0"] = exp.column("owner_success", owners)
     successes = [columns["success_0"]]
-    for j, table in zip(secrets, of_secrets, strict=True):
+    for j, table in zip(numbers, of_secrets, strict=True):
         columns[f"answer_{j}"] = exp.cast(exp.column(f"secret_{j}", "everybody"), "VARCHAR")
         mode, weight = exp.column("mode", table), exp.column("weight", table)
         columns[f"success_{j}"] = exp.Div(this=mode, expression=weight)
@@ -154,9 +163,9 @@ def _sheets_plan(attack: BoundAttack, draw: int, seed: int, way: Way) -> Plan:
         on = same_block("everybody", table, microdata.width)
         risks = risks.join(table, on=on, join_type="left")
     steps.push(Step("risks", "One row per record: what is known, the answers, the chances.", risks))
-    numbers = {"seed": seed, "by_risk": int(way == "risk")}
+    parameters = {"seed": seed, "by_risk": int(way == "risk")}
     template = load("verify/drawn")
-    return plan(microdata, steps.steps, splice(template, numbers=numbers).limit(draw))
+    return plan(microdata, steps.steps, splice(template, numbers=parameters).limit(draw))
 
 
 def _key(people: pl.DataFrame, questions: Sequence[str]) -> pl.DataFrame:

@@ -1,5 +1,6 @@
 """Sheets for a motivated intruder test: who is drawn, what is predicted, what testers get."""
 
+import json
 import tempfile
 from collections import Counter
 from pathlib import Path
@@ -122,6 +123,22 @@ def test_a_draw_depends_on_its_seed_alone(tmp_path: Path) -> None:
 
     assert texts("a", seed=1, threads=1) == texts("b", seed=1, threads=2)
     assert texts("c", seed=2) != texts("d", seed=1)
+
+
+def test_without_a_seed_testers_cannot_repeat_the_draw(tmp_path: Path) -> None:
+    """They have the release, in which the records are in the same order."""
+    for name in "ab":
+        drawn = qifsql.inspect(PEOPLE, qids="TP_SEXO", draw=50, by="risk", out=tmp_path / name)
+        assert not any("seed" in note for note in drawn.notes)
+    assert not written(tmp_path / "a")[2].equals(written(tmp_path / "b")[2])
+    limits = Settings(seed=0)
+    asked = qifsql.inspect(PEOPLE, qids="TP_SEXO", draw=2, out=tmp_path / "c", settings=limits)
+    assert "who guesses the seed can repeat the draw" in asked.notes[-1]
+    manifest = json.loads((tmp_path / "a" / "key.csv.manifest.json").read_text())
+    limits = Settings(seed=manifest["seed"])
+    options = {"qids": "TP_SEXO", "draw": 50, "by": "risk", "settings": limits}
+    qifsql.inspect(PEOPLE, out=tmp_path / "d", **options)
+    assert written(tmp_path / "a")[2].equals(written(tmp_path / "d")[2])
 
 
 def test_testers_get_no_answer_and_no_manifest(tmp_path: Path) -> None:

@@ -220,8 +220,8 @@ def _share(text: str, *, in_percent: bool) -> float:
 def _form(answers: Iterable[str]) -> Callable[[str], str | Decimal]:
     """Return the function whose results are equal for texts that mean the same answer.
 
-    Spreadsheets change letters, write 007 as 7 or 1.5 as 1,5 and put an apostrophe before a formula.
-    That is overlooked, unless two answers differ in nothing else.
+    Spreadsheets change letters, write 007 as 7 or 1.5 as 1,5 and put an apostrophe before a
+    formula. That is overlooked, unless two answers differ in nothing else.
     """
     different = set(answers)
     are_told_apart = len({_loose(text) for text in different}) == len(different)
