@@ -17,8 +17,9 @@ from qifsql.query.protections import Kind, Protection
 
 COUNT_MEASURES = ("reconstructed", "reconstructed_ones", "singled_out", "certain_inference")
 SHARE_MEASURES = ("lowest", "highest", "believed", "actual")
-DIFFERENCES = "small_differences"
-MEASURES = (*COUNT_MEASURES, *SHARE_MEASURES, "undone", DIFFERENCES)
+MEASURES = (*COUNT_MEASURES, *SHARE_MEASURES, "undone")
+DIFFERENCES = "small_differences"  # no remedies are tried for them
+REQUIRED = (*MEASURES, DIFFERENCES)
 MOST_STEPS = 20  # remedies that are combined
 
 REMEDIES: dict[str, pl.DataType] = {
@@ -37,7 +38,7 @@ those of the result, ``undone`` the hidden cells whose count follows. ``met``: a
 (NULL without bounds); ``chosen``: the remedy is kept."""
 
 
-def parse_limits(texts: Sequence[str]) -> list[Bound]:
+def parse_limits(texts: Sequence[str], measures: Sequence[str] = MEASURES) -> list[Bound]:
     """Return the bounds that texts such as ``actual<=0.5`` state; refuse any other text."""
     limits = []
     for text in texts:
@@ -48,8 +49,8 @@ def parse_limits(texts: Sequence[str]) -> list[Bound]:
                 "reconstructed<=0 or actual<=0.5"
             )
         measure = bound.measure.casefold()
-        if measure not in MEASURES:
-            raise InputError(f"{quoted(measure)} is no measure{did_you_mean(measure, MEASURES)}")
+        if measure not in measures:
+            raise InputError(f"{quoted(measure)} is no measure{did_you_mean(measure, measures)}")
         limits.append(replace(bound, measure=measure))
     return limits
 

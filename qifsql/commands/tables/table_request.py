@@ -81,10 +81,8 @@ class Request:
         rules = magnitude.Rules.of(
             small=options["small"], dominance=options["dominance"], p_percent=options["p_percent"]
         )
-        remedy.parse_limits(as_tuple(options["require"]))
-        limits = remedy.parse_limits(as_tuple(options["until"]))
-        if any(limit.measure == remedy.DIFFERENCES for limit in limits):
-            raise InputError(f"no remedies are tried for {remedy.DIFFERENCES}; use --require")
+        remedy.parse_limits(as_tuple(options["until"]))
+        remedy.parse_limits(as_tuple(options["require"]), remedy.REQUIRED)
         possible = None if options["possible"] is None else Dataset.open(options["possible"])
         sources = tuple(files), tuple(protections)
         every = (*sources, possible, releases, ledger)

@@ -286,7 +286,7 @@ class TableAttack:
             answer.details |= breakdown.cell_details(measured, self.questions[0])
         answer.notes += [*self.release.notes]
         answer.notes += [*dict.fromkeys(measured.notes), *_notes(measured, answer.rows[-1])]
-        if limits := remedy.parse_limits(as_tuple(options["require"])):
+        if limits := remedy.parse_limits(as_tuple(options["require"]), remedy.REQUIRED):
             further = {
                 "undone": int(answer.details["checks"]["undone"].sum()),
                 remedy.DIFFERENCES: int(answer.details["overlaps"]["cells"].sum()),

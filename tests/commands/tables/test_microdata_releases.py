@@ -537,6 +537,10 @@ def test_a_ledger_refuses_what_does_not_fit(folder: Path) -> None:
     # One person of 21 and one of 25, all F: both are small differences of age and sex.
     result = qifsql.tables(people, table="sex", ledger="l.json", require="small_differences<=1")
     assert (result.met, result.details["overlaps"]["cells"].to_list()) == (False, [2])
+    remedies = qifsql.tables(people, table="sex", remedies=True).details["remedies"]
+    assert "small_differences" not in remedies.columns  # no remedies are tried for them
+    with pytest.raises(InputError, match="is no measure"):
+        qifsql.tables(people, table="sex", until="small_differences<=1")
     (folder / "t.csv").write_text("age,n\n21,2\n25,0\n")
     with pytest.raises(InputError, match="contradict"):
         qifsql.tables(published="t.csv", ledger="l.json")
