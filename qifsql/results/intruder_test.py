@@ -5,6 +5,7 @@ Commissioner's Office, Anonymisation guidance, 2025: the motivated intruder test
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +67,8 @@ def read_texts(file: Path, columns: Sequence[str], settings: Settings | None) ->
 
     An empty text is NULL. Raises InputError if a column is missing.
     """
-    dataset = Dataset.open(str(file), all_varchar=True)
+    dataset = Dataset.open(str(file))
+    dataset = replace(dataset, all_varchar=dataset.format == "csv")  # others have types
     with open_engine(settings, sources=(dataset,)) as engine:
         catalog = Catalog(engine, dataset)
         sources = {name: catalog.schema.find(name) for name in columns}

@@ -226,6 +226,8 @@ def _telling(
         telling["highest_risk"] = [pl.lit(value=True)]
     if {"claims", "greatest"} <= columns:  # at the chance in some block
         telling["threshold"] = [pl.col("greatest") & _is_share_of_few("threshold", minimum)]
+    if {"stated_from", "predicted"} <= columns:
+        telling["predicted"].append(_is_near_other_claims(table, minimum))
     if "prosecutor_risk" in columns:  # of the same blocks, in the release and in the register
         of_both = _is_share_of_few("prosecutor_risk", minimum)
         telling |= {name: [of_both] for name in columns & {"delta_min", "delta_max"}}
@@ -244,6 +246,26 @@ def _telling(
             is_theirs = pl.col("recipient").is_in(list(recipients))
             telling[name].append(is_theirs & (pl.col("measure") == "maximum"))
     return {name: pl.any_horizontal(conditions) for name, conditions in telling.items()}
+
+
+def _is_near_other_claims(table: pl.DataFrame, minimum: int) -> pl.Expr:
+    """Return in which rows of a test the mean chance tells of fewer claims than ``minimum``.
+
+    The sum of the chances of all claims, less that of all but one, is that of a single block. All
+    files together would tell what is hidden of one of them.
+    """
+    shown_numbers: dict[str | None, set[int]] = {}  # by question
+    telling: set[str | None] = set()  # questions with a hidden row
+    is_hidden = []
+    for file, question, n in table.select("file", "secret", "claims").rows():
+        taken = shown_numbers.setdefault(question, {0})
+        is_near = any(0 < abs(n - m) < minimum for m in taken)
+        is_hidden.append(is_near or (file is None and question in telling))
+        if is_hidden[-1]:
+            telling.add(question)
+        else:
+            taken.add(n)
+    return pl.lit(pl.Series(is_hidden, dtype=pl.Boolean))
 
 
 def _without_near_points(

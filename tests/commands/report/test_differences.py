@@ -161,6 +161,21 @@ def test_claims_of_shared_reports_differ_by_no_few_people(tmp_path: Path) -> Non
         assert not small
 
 
+def test_predictions_of_a_test_tell_no_single_sheet() -> None:
+    """The sum over 40 claims less that over 39 of them is the chance of one, and so its block."""
+    table = pl.DataFrame(
+        {
+            "file": [1, 1, 1, 2, 2, None],
+            "secret": [None, None, "s", None, "s", None],
+            "stated_from": [0.0, 0.5, 0.0, 0.0, 0.0, 0.0],
+            "claims": [40, 39, 39, 20, 9, 60],
+            "predicted": [0.0132, 0.005, 0.503, 0.0203, 0.703, 0.0155],
+        }
+    )
+    shown = differences.without_few(table, 10, [table])["predicted"].to_list()
+    assert shown == [0.0132, None, 0.503, 0.0203, None, None]
+
+
 def test_the_worst_chance_does_not_tell_the_size_of_a_small_block() -> None:
     """It is one part in k; who is alone is counted beside it, and has a chance of 1."""
     chances = [0.2, 1.0, 0.05]

@@ -128,6 +128,9 @@ def test_what_a_spreadsheet_makes_of_answers_is_overlooked(
     rows = [(i, "s", claim, "") for i, claim in enumerate(claims)] + [("", "", "", "")]
     file = write(tmp_path / "c.csv", "sheet question claim confidence", rows)
     assert qifsql.verify(tmp_path, claims=file).frame["right"].to_list() == [0, right]
+    typed = pl.read_csv(file, schema_overrides={"claim": pl.String})
+    typed.write_parquet(tmp_path / "c.parquet")
+    assert qifsql.verify(tmp_path, claims=tmp_path / "c.parquet").frame["right"][1] == right
 
 
 def test_people_who_miss_a_secret_are_not_scored(tmp_path: Path) -> None:
