@@ -12,7 +12,7 @@ import tomllib
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 
 
@@ -29,9 +29,19 @@ class Topic:
     name: str
     words: str
     hints: str
-    labels: frozenset[str]
     inside: str
-    telling: frozenset[str]
+    listed_labels: str  # with commas between them
+    listed_telling: str
+
+    @cached_property
+    def labels(self) -> frozenset[str]:
+        """Return the labels, ``spelled``."""
+        return _spelled_values(self.listed_labels)
+
+    @cached_property
+    def telling(self) -> frozenset[str]:
+        """Return the telling values, ``spelled``."""
+        return _spelled_values(self.listed_telling)
 
     def confidence(self, name: str) -> str | None:
         """Return how sure a name (``spelled``) is about this: high or medium; None if it is not."""
@@ -87,18 +97,14 @@ def _vocabulary() -> Mapping[str, Mapping[str, Sequence[str]]]:
 def _topic(key: str, role: str = "", name: str = "") -> Topic:
     """Return a topic with the words of all languages under ``key``."""
     by_kind = _vocabulary()[key]
-    words = {kind: " ".join(by_kind.get(kind, ())) for kind in ("names", "hints", "inside")}
-    lists = {kind: ",".join(by_kind.get(kind, ())).split(",") for kind in ("labels", "telling")}
-    values = {kind: frozenset(spelled(v) for v in vs if v.strip()) for kind, vs in lists.items()}
-    return Topic(
-        role,
-        name,
-        words["names"],
-        words["hints"],
-        values["labels"],
-        words["inside"],
-        values["telling"],
-    )
+    words = (" ".join(by_kind.get(kind, ())) for kind in ("names", "hints", "inside"))
+    values = (",".join(by_kind.get(kind, ())) for kind in ("labels", "telling"))
+    return Topic(role, name, *words, *values)
+
+
+def _spelled_values(listed: str) -> frozenset[str]:
+    """Return the values in a text with commas between them, each ``spelled``."""
+    return frozenset(spelled(value) for value in listed.split(",") if value.strip())
 
 
 WEIGHT = _topic("weight", "weight", "weight")
@@ -116,11 +122,12 @@ def numbers_people(column: str) -> bool:
     [True, True, False, False, False]
     """
     name = spelled(column)
-    if any(t.confidence(name) == "high" for t in QUASI_IDENTIFIERS) and not PERSON.confidence(name):
-        return False  # as id_uf, of a state
-    is_code = bool(PERSON.confidence(name) and CODE.confidence(name))
-    is_number = NUMBER.confidence(name) == "high" or is_code
-    return is_number and not OWNER.confidence(name)
+    is_of_person = PERSON.confidence(name) is not None
+    is_code = is_of_person and CODE.confidence(name) is not None
+    if OWNER.confidence(name) or not (is_code or NUMBER.confidence(name) == "high"):
+        return False
+    # not as id_uf, of a state
+    return is_of_person or all(t.confidence(name) != "high" for t in QUASI_IDENTIFIERS)
 
 
 HOUSEHOLD = _topic("household", "household", "household")

@@ -7,14 +7,11 @@ records of people with raw values.
 """
 
 from collections.abc import Sequence
+from importlib import import_module
 from types import ModuleType
 from typing import Unpack
 
 from qifsql.commands.attack import keyed
-from qifsql.commands.attack.candidates import candidates
-from qifsql.commands.attack.keyless import keyless
-from qifsql.commands.attack.learning import learning
-from qifsql.commands.attack.noisy import noisy
 from qifsql.commands.attack.spec import AttackOptions
 from qifsql.data.collection import Source
 from qifsql.data.option import check_names
@@ -96,11 +93,12 @@ def _module_for(options: AttackOptions) -> ModuleType:
 
     Each has three functions. ``specify(model, source, options, settings)`` checks the options and
     returns a request, without a look at the data; ``run(request, settings)`` returns the result;
-    ``look_up(request, settings)`` only looks up the names of the request in the data.
+    ``look_up(request, settings)`` only looks up the names of the request in the data. Those of
+    other kinds than the usual one are loaded when they are asked for.
     """
     check_names(options, AttackOptions)
     if options.get("people") is not None:
-        return candidates
+        return _load("candidates")
     if options.get("hierarchies"):
         raise InputError(
             "hierarchies say which raw values of people a cell contains; name their file (people)"
@@ -112,18 +110,22 @@ def _module_for(options: AttackOptions) -> ModuleType:
             "or --learn out"
         )
     if learns:
-        return learning
+        return _load("learning")
     if options.get("knows"):
-        return noisy
+        return _load("noisy")
     if options.get("draws") is not None or options.get("records") is not None:
         raise InputError(
             "draws and records are about noisy knowledge; name it with --knows (a row per record "
             "of the exact adversary: qifsql inspect --show records)"
         )
     if options.get("link") is not None:
-        return keyless
+        return _load("keyless")
     if options.get("presence") is not None or options.get("truth") or options.get("one_to_one"):
         raise InputError(
             "presence, truth and one_to_one are about links without a key; name --link rules"
         )
     return keyed
+
+
+def _load(kind: str) -> ModuleType:
+    return import_module(f"qifsql.commands.attack.{kind}.{kind}")
