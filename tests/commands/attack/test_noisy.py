@@ -155,6 +155,15 @@ def test_it_is_the_sum_over_all_that_may_be_known(
         assert written[f"exact_{column}"].to_list() == NEAR(chances, rel=1e-9)
 
 
+def test_a_chance_that_is_the_threshold_is_sure_whatever_the_digits_of_the_weights() -> None:
+    """Each of both is named with 9 of 10; the weights have more digits than a quotient keeps."""
+    people = pl.DataFrame({"age": [1, 1], "city": ["a", "b"]})
+    text = "age:missing=0.123456789012345678; city:right=0.9"
+    result = qifsql.attack("crs", people, qids="age,city", knows=text, thresholds=[0.9])
+    rows = result.details["sure"].filter(attack_id=noisy(result, "CRS")["attack_id"])
+    assert rows.select("coverage", "precision").rows() == [(1.0, NEAR(0.9))]
+
+
 THRESHOLDS = (0.311, 0.517, 0.903)
 
 

@@ -17,6 +17,7 @@ from qifsql.errors import InternalError
 from qifsql.measures.bayes import Success
 
 MOST_PAIRS = 200_000_000  # of a combination and what may be known instead, in one step
+ROUNDING = 2.0**-51  # of a quotient of whole numbers of more than 53 bits, as a share, at most
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +84,8 @@ def _claims(coded: Coded, threshold: float, scale: int) -> tuple[Fraction, Fract
     ``scale`` is the weight of all that may be known, in the table ``known``.
     """
     chance = exp.Div(this=_double("best"), expression=_double("total"))
-    is_sure = exp.GTE(this=chance, expression=exp.Literal.number(threshold))
+    least = threshold * (1 - ROUNDING)
+    is_sure = exp.GTE(this=chance, expression=exp.Literal.number(least))
     sums = exp.select("sum(total)", "sum(best)").from_("known").where(is_sure)
     ((named, right),) = coded.tables.rows(sums)
     return Fraction(int(named or 0), scale), Fraction(int(right or 0), scale)
