@@ -99,7 +99,7 @@ def sheets(
         random.Random(seed).shuffle(order := list(range(people.height)))  # noqa: S311 - no secret
         people = people[order]  # the order in which they were drawn tells who is at greatest risk
         names = [s.name for s in bound.microdata.secrets]
-        questions = dict(zip(unique([WHOSE, *names]), [None, *names], strict=True))
+        questions = dict(zip(_questions(names), [None, *names], strict=True))
         of_people = notes_on_people(engine, bound.microdata)
         notes = (*of_people, *_notes(people.height, draw, way), *warnings)
         details = {"draw": people.height, "by": way, "records": records, "questions": questions}
@@ -110,6 +110,13 @@ def sheets(
     key = _key(people, list(questions))
     _write(folder, numbered, key, origin)
     return Result(frame=_summary(key, questions), origin=origin, notes=notes)
+
+
+def _questions(names: Sequence[str]) -> list[str]:
+    """Return whose record it is, and the names of secrets, as they are read again from a file."""
+    stripped = [name.strip() or f"secret {j}" for j, name in enumerate(names, 1)]
+    written = without_formulas(pl.LazyFrame({"name": stripped}, schema={"name": pl.String}))
+    return unique([WHOSE, *written.collect()["name"]])
 
 
 def _sheets_plan(attack: BoundAttack, draw: int, seed: int, way: Way) -> Plan:

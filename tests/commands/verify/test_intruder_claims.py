@@ -128,7 +128,7 @@ def test_what_a_spreadsheet_makes_of_answers_is_overlooked(
     rows = [(i, "s", claim, "") for i, claim in enumerate(claims)] + [("", "", "", "")]
     file = write(tmp_path / "c.csv", "sheet question claim confidence", rows)
     assert qifsql.verify(tmp_path, claims=file).frame["right"].to_list() == [0, right]
-    typed = pl.read_csv(file, schema_overrides={"claim": pl.String})
+    typed = pl.read_csv(file, schema_overrides={"claim": pl.String, "sheet": pl.Float64})
     typed.write_parquet(tmp_path / "c.parquet")
     assert qifsql.verify(tmp_path, claims=tmp_path / "c.parquet").frame["right"][1] == right
 
@@ -177,6 +177,17 @@ def test_a_test_without_its_key_or_columns_is_refused(tmp_path: Path) -> None:
     (tmp_path / "key.csv.manifest.json").unlink()
     with pytest.raises(InputError, match="missing or damaged"):
         qifsql.verify(tmp_path, claims=good)
+
+
+def test_secrets_may_have_any_names(tmp_path: Path) -> None:
+    names = ["=x", " s ", "s", "whose record", "  ", 'a\n"b|', "answer"]
+    people = pl.DataFrame({"q": [1, 2, 2], **{name: [*"klm"] for name in names}})
+    qifsql.inspect(people, qids="q", secret=names, draw=3, out=tmp_path / "test")
+    key = pl.read_csv(tmp_path / "test/key.csv", infer_schema=False)
+    claims = key.select("sheet", "question", claim="answer", confidence=pl.lit("90%"))
+    claims.write_csv(tmp_path / "claims.csv")
+    scores = qifsql.verify(tmp_path / "test", claims=tmp_path / "claims.csv").frame
+    assert scores.select("secret", "right").rows() == [(name, 3) for name in (None, *names)]
 
 
 def test_the_whole_way_from_a_draw_to_a_report(tmp_path: Path) -> None:

@@ -136,10 +136,11 @@ def _read_claims(file: Path, key: _Key, settings: Settings | None) -> list[_Clai
         raise DatasetError(f"{file.name} has no rows; name the claims that a tester has filled in")
     in_percent = any((_number(confidence) or 0) > 1 for *_, confidence in rows)
     claims, seen = [], set()
-    for number, (sheet, question, text, confidence) in enumerate(rows, 1):
+    for number, (written, question, text, confidence) in enumerate(rows, 1):
         place = f"{file.name}, row {number} after the names"
-        if sheet is question is text is None:  # spreadsheets write empty rows, too
+        if written is question is text is None:  # spreadsheets write empty rows, too
             continue
+        sheet = written and written.removesuffix(".0")  # of a floating number
         if (sheet, question) not in key.entries:
             raise InputError(f"{place}: {key.name} has no such sheet and question")
         if (sheet, question) in seen:
