@@ -6,6 +6,27 @@ SELECT block, "value", count(*) AS people, sum(weight) AS weight
 FROM individuals
 GROUP BY block, "value";
 
+-- One row per record of people with several: the chance of the best guess at whose it is, where a
+-- person is drawn, and then one of their records. Who has more of their records alike is likelier.
+{# risks_of_people(qids=[1, 2]) #}
+CREATE OR REPLACE VIEW risks_of_people AS
+SELECT
+    * EXCLUDE (share, of_person),
+    max(of_person) OVER (PARTITION BY {{ qids | each("qid_#", ", ") }})::DOUBLE
+    / sum(share) OVER (PARTITION BY {{ qids | each("qid_#", ", ") }})::DOUBLE AS success_0,
+    success_0 AS risk
+FROM (
+    SELECT
+        *,
+        sum(share) OVER (PARTITION BY individual, {{ qids | each("qid_#", ", ") }}) AS of_person
+    FROM (
+        SELECT
+            *,
+            1152921504606846976 // count(*) OVER (PARTITION BY individual) AS share
+        FROM known_records
+    ) AS shares
+) AS people_shares;
+
 -- One row per person who is drawn, with one of their records, in an order that the seed decides. If
 -- ``by_risk`` is 1, it is the record with the greatest chance, and the people at greatest risk are
 -- the first. The command line limits it.

@@ -88,7 +88,7 @@ TYPES = {  # of columns that are no whole numbers
 TYPES_OF_TABLES = {("cells", "cell"): "BLOB", ("rarest", "known"): "BIGINT[]"}
 NUMBERS = dict.fromkeys(  # that the compiler fills in
     (
-        *("all_people", "parts_of_one", "unlisted_one", "unlisted_other"),
+        *("all_people", "further", "parts_of_one", "unlisted_one", "unlisted_other"),
         *("wanted_k", "wanted_k_1", "wanted_k_2", "wanted_largest", "wanted_rows"),
     ),
     1,

@@ -24,9 +24,9 @@ from qifsql.presentation.language import said
 from qifsql.query.columns import same_block, unique
 from qifsql.query.microdata_steps import RECORD, everybody, plan
 from qifsql.query.plan import Plan, Step
-from qifsql.query.splice import splice
+from qifsql.query.shapes import Shape
+from qifsql.query.splice import make_step, splice
 from qifsql.query.steps import Steps
-from qifsql.query.templates import load
 from qifsql.results.intruder_test import (
     CLAIM_COLUMNS,
     CLAIMS,
@@ -163,16 +163,24 @@ def _sheets_plan(attack: BoundAttack, draw: int, seed: int, way: Way) -> Plan:
         successes.append(exp.Case().when(is_missing, zero).else_(columns[f"success_{j}"].copy()))
     for i in range(1, microdata.width + 1):
         columns[f"qid_{i}"] = exp.cast(exp.column(f"qid_{i}", "everybody"), "VARCHAR")
-    columns["risk"] = exp.func("greatest", *(tree.copy() for tree in successes))
-    risks = exp.select(*(exp.alias_(tree, name) for name, tree in columns.items()))
-    risks = risks.from_("everybody")
+    step = "risks"
+    if microdata.person is None:
+        columns["risk"] = exp.func("greatest", *(tree.copy() for tree in successes))
+    else:  # the chance depends on how many records of each person are alike
+        step = "known_records"
+        del columns["success_0"]
+    rows = exp.select(*(exp.alias_(tree, name) for name, tree in columns.items()))
+    rows = rows.from_("everybody")
     for table in tables:
         on = same_block("everybody", table, microdata.width)
-        risks = risks.join(table, on=on, join_type="left")
-    steps.push(Step("risks", "One row per record: what is known, the answers, the chances.", risks))
+        rows = rows.join(table, on=on, join_type="left")
+    steps.push(Step(step, "One row per record: what is known, the answers, the chances.", rows))
+    if microdata.person is not None:
+        shape: dict[str, Shape] = {"qids": range(1, microdata.width + 1)}
+        steps.push(make_step("verify/risks_of_people", "risks", shape=shape))
     parameters = {"seed": seed, "by_risk": int(way == "risk")}
-    template = load("verify/drawn")
-    return plan(microdata, steps.steps, splice(template, numbers=parameters).limit(draw))
+    query = splice("verify/drawn", numbers=parameters)
+    return plan(microdata, steps.steps, query.limit(draw))
 
 
 def _key(people: pl.DataFrame, questions: Sequence[str]) -> pl.DataFrame:

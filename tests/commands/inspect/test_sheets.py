@@ -3,6 +3,7 @@
 import json
 import tempfile
 from collections import Counter
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +98,20 @@ def test_each_person_is_as_likely_as_another_whatever_their_records(tmp_path: Pa
     expected = 20 * 3 / 6  # four people, and two records of nobody
     assert all(abs(counts[name] - expected) < 8 for name in "abcd")
     assert abs((counts[None]) - 2 * expected) < 11
+
+
+@given(st.lists(st.tuples(st.sampled_from("abcd"), st.integers(0, 2)), min_size=1, max_size=9))
+@settings(max_examples=examples(8), deadline=None)
+def test_who_has_more_of_their_records_alike_is_likelier(rows: list[tuple[str, int]]) -> None:
+    """The chance is that of the likeliest person, if one is drawn and then a record of theirs."""
+    data = pl.DataFrame(rows, schema={"p": pl.String, "q": pl.Int64}, orient="row")
+    number = Counter(p for p, _ in rows)
+    with tempfile.TemporaryDirectory() as name:
+        qifsql.inspect(data, qids="q", person="p", draw=len(number), out=Path(name) / "test")
+        sheets, _, key = written(Path(name) / "test")
+    for text, chance in zip(sheets["q"], key["chance"], strict=True):
+        shares = [Fraction(rows.count((p, int(text))), n) for p, n in number.items()]
+        assert float(chance) == pytest.approx(float(max(shares) / sum(shares)))
 
 
 def test_a_suppressed_record_may_be_anybodys(tmp_path: Path) -> None:
