@@ -242,7 +242,8 @@ def test_a_text_file_is_described_as_the_same_table_in_parquet() -> None:
     assert text.frame.equals(table.frame)
     assert text.details["values"].equals(table.details["values"])
     assert text.origin.sql.startswith("-- microdata")
-    assert "CREATE OR REPLACE TABLE memory.main.loaded AS SELECT" in text.origin.sql.replace('"', "")
+    loading = "CREATE OR REPLACE TABLE memory.main.loaded AS SELECT"
+    assert loading in text.origin.sql.replace('"', "")
 
 
 @pytest.mark.cases(1)
