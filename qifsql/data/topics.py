@@ -220,6 +220,7 @@ _SECRETS = {  # the most sensitive first: special categories, offences, money, t
 }
 SECRETS = tuple(_topic(key, "secret", name) for key, name in _SECRETS.items())
 _QUASI_IDENTIFIERS = {
+    "court": "court record",
     "place": "place",
     "age": "age",
     "sex": "sex",
@@ -257,6 +258,8 @@ def topics_of(value: str) -> tuple[Topic, ...]:
     return tuple(topic for topic in SUBJECTS if topic.has(value))
 
 
+COURT = "court record"
+"""Published in many countries: this topic wins over offences."""
 _OF_MEMBERS = ("sex", "age")
 
 

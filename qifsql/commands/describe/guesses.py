@@ -17,6 +17,7 @@ from qifsql.data.topics import (
     ADMINISTRATION,
     CODE,
     CONTACT,
+    COURT,
     EVERYDAY,
     HOUSEHOLD,
     NUMBER,
@@ -352,6 +353,8 @@ def _subject(
     labels = None if column.unique else column.seen.topic or _of_shape(column.seen.shape)
     sibling = siblings.subjects.get(column.name)
     secret = _first(SECRETS, f"_{name}_") or _first(SECRETS, name)
+    if secret and visible and visible.topic.name == COURT:  # court records are public
+        secret = None
     if secret and visible and not _sentence(column.name) and _heads(visible, secret, name):
         secret = None
     if secret and visible and _sentence(column.name) and _doubt(visible) <= _doubt(secret):

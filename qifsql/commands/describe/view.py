@@ -41,7 +41,7 @@ REASONS = (  # of roles that ``describe`` suggests
     *("name: weight", "name: household", "name: identifying number", "name: name or address"),
     *("name: health", "name: sexual life", "name: belief", "name: offences", "name: money"),
     *("name: benefits", "name: results and scores", "name: outcome", "name: opinion"),
-    *("name: place", "name: age", "name: sex", "name: origin"),
+    *("name: court record", "name: place", "name: age", "name: sex", "name: origin"),
     *("name: family", "name: education", "name: work", "name: housing", "name: possessions"),
     *("name: body", "name: time", "name: number of events", "name: interview or processing"),
     *("name: administration of the data", "name: everyday life", "values: health"),

@@ -280,7 +280,8 @@ def _commands(
     init_line = ["qifsql", "init", str(study), "--data", *file]
     usual = choose(described.rows(), {}, "")
     if (chosen.qids, chosen.secrets) != (usual.qids, usual.secrets):
-        init_line += _role_words(chosen.qids, chosen.secrets or [""])  # "": no secret
+        init_line += _role_words(chosen.qids, chosen.secrets)
+        init_line += [] if chosen.secrets else ["--secret", ""]  # no secret
     for role in PEOPLE:
         if (name := getattr(chosen, role)) != getattr(usual, role):
             init_line += [f"--{role}", name or ""]

@@ -442,7 +442,7 @@ def test_amounts_are_no_keys_though_all_differ() -> None:
         ("marital status at diagnosis", [1, 2, 3], ("quasi-identifier", "name: family")),
         ("hours of sleep", [6, 7, 8, 9], ("secret", "name: health")),
         ("v2", [350000000000017 + 31 * r for r in range(60)], ("identifier", DOCUMENT)),
-        ("charge_degree", ["F", "M"], ("secret", "name: offences")),
+        ("charge_degree", ["F", "M"], ("quasi-identifier", "name: court record")),
         ("stop_time", ["10:15", "23:59", "00:30", "7:05", "12:00"], ("quasi-identifier", EVENT)),
         ("hhpond", [0.3 + 0.17 * r for r in range(RECORDS)], ("weight", "name: weight")),
         ("first", [f"name{r}" for r in range(RECORDS)], ("identifier", "name: name or address")),

@@ -113,9 +113,11 @@ EXPECTED: dict[str, Roles] = {
         "quasi-identifier": "TP_FAIXA_ETARIA TP_SEXO TP_ESTADO_CIVIL TP_COR_RACA "
         "TP_NACIONALIDADE TP_ST_CONCLUSAO TP_ANO_CONCLUIU TP_ESCOLA TP_ENSINO "
         "TP_DEPENDENCIA_ADM_ESC TP_LOCALIZACAO_ESC CO_MUNICIPIO_PROVA SG_UF_PROVA",
-        "secret": "Q001 Q002 Q003 Q004 Q005 Q006 Q024 Q025",
+        "secret": "Q006",
         "constant": "NU_ANO",
-        "either": "IN_TREINEIRO TP_PRESENCA_CH TP_PRESENCA_MT TP_LINGUA",
+        # the education and work of the parents, the household, a computer: others may know them
+        "either": "IN_TREINEIRO TP_PRESENCA_CH TP_PRESENCA_MT TP_LINGUA Q001 Q002 Q003 Q004 Q005 "
+        "Q024 Q025",
     },
     "nass_cds": {
         "quasi-identifier": "age sex yearacc yearveh occrole dvcat",
