@@ -59,7 +59,9 @@ class Answers:
     def to(self, line: str) -> Answer:
         """Return the answer to a line, from the first time that it was run."""
         if line not in self.known:
-            for maker in {command_lines.MAKERS.get(word, line) for word in line.split()} - {line}:
+            for maker in {
+                command_lines.MAKERS.get(word.partition(":")[0], line) for word in line.split()
+            } - {line}:
                 self.to(maker)
             self.known[line] = self._run(line)
         return self.known[line]

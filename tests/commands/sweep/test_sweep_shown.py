@@ -38,7 +38,10 @@ def test_the_chart_says_what_its_dots_are(
     swept: qifsql.Sweep, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("altair")
-    for most, text in ((charts.DOTS, "Each dot is one set"), (1, "Thin bars: all sets of a size")):
+    for most, text in (
+        (charts.MOST_DOTS, "Each dot is one set"),
+        (1, "Thin bars: all sets of a size"),
+    ):
         monkeypatch.setattr(charts, "MOST_DOTS", most)
         drawn = charts.charts(swept.frame, swept.details, swept.spec)
         assert text in json.dumps(next(iter(drawn.values())).to_dict())
