@@ -146,16 +146,18 @@ def grouped(source: Path, qids: Sequence[str], secrets: Sequence[str]) -> pl.Dat
             f"""
             WITH cells AS (
                 SELECT {2**n - 1} - GROUPING({", ".join(names[::-1])}) AS subset, {keys},
-                    count(*) AS people
+                    {cell} AS value, count(*) AS people
                 FROM '{source}' GROUP BY {cube}, {cell}
             ), blocks AS (
                 SELECT subset, sum(people)::BIGINT AS size, count(*) AS l,
+                    count(value) AS reported,
                     {"1" if secret is None else "max(people)"} AS mode
                 FROM cells GROUP BY subset, {keys}
             )
             SELECT subset, count(*), count(*) FILTER (WHERE size = 1), sum(mode)::BIGINT,
                 coalesce(sum(size) FILTER (WHERE mode = size), 0)::BIGINT,
-                max(mode / size), min(size), min(l), sum(size)::BIGINT
+                max(mode / size), min(size),
+                least(min(l), min(reported) FILTER (WHERE reported > 0)), sum(size)::BIGINT
             FROM blocks GROUP BY subset
             """
         ).fetchall()
