@@ -25,7 +25,7 @@ from qifsql.adversary import changes, gains, laws, names, transitions
 from qifsql.commands.dp import epsilons
 from qifsql.commands.levels import spec as levels
 from qifsql.commands.synthetic import synthetic
-from qifsql.commands.tables import magnitude, remedies, table_release
+from qifsql.commands.tables import magnitude, new_tables, remedies
 from qifsql.commands.unhash import automaton
 from qifsql.data import cells
 from qifsql.data.dataset import Dataset
@@ -179,7 +179,7 @@ def _words(d: Draft) -> dict[str, Reader]:
         "laws": Reader(laws.laws, [*known, "; ".join(known[:2])]),
         "protection": Reader(protections.parse, [p[1:] for p in recipes.PROTECTIONS if p]),
         "tables": Reader(
-            lambda t: table_release.parse_tables([t]), [recipes.table(d) for _ in range(6)]
+            lambda t: new_tables.parse_tables([t]), [recipes.table(d) for _ in range(6)]
         ),
         "sums": Reader(magnitude.parse_magnitudes, sums),
         "table bounds": Reader(lambda t: remedies.parse_limits([t]), recipes.TABLE_BOUNDS),

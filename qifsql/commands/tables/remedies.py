@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from qifsql.commands.tables.table_release import NewTable
+from qifsql.commands.tables.new_tables import NewTable
 from qifsql.errors import InputError, did_you_mean, quoted
 from qifsql.measures.measure_bounds import Bound, read_bound
 from qifsql.query.protections import Kind, Protection

@@ -15,56 +15,20 @@ from qifsql.adversary.spec import ColumnRoles, Microdata
 from qifsql.commands.tables import dimensions
 from qifsql.commands.tables.dimensions import TEXT, Records
 from qifsql.commands.tables.hypergraph import Edge
-from qifsql.commands.tables.margins import Domain, Published, place
+from qifsql.commands.tables.margins import Domain, Published
 from qifsql.commands.tables.microdata_releases import CountedRelease, ReleaseFile, count_releases
+from qifsql.commands.tables.new_tables import NewTable, publish
 from qifsql.commands.tables.published import PublishedTable
 from qifsql.commands.tables.recodings import Statements, list_parts
 from qifsql.counting.spans import Raw
 from qifsql.data.dataset import Dataset
-from qifsql.data.expressions import filled
-from qifsql.data.option import names
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.tables import Tables
 from qifsql.errors import ColumnError, InputError, did_you_mean, plural, quoted
-from qifsql.query.columns import number
 from qifsql.query.plan import Plan, Step
-from qifsql.query.protections import Protection, split
+from qifsql.query.protections import Protection
 from qifsql.query.shapes import Shape
 from qifsql.query.splice import splice
-
-PUBLISHED_COUNTS = {
-    "exact": "people",
-    "suppress": "CASE WHEN people >= n THEN people END",
-    "atleast": "CASE WHEN people < n THEN people END",
-    "round": "(people + half) // n * n",
-    "random": "people - people % n + CASE WHEN lot < people % n THEN n ELSE 0 END",
-    "noise": "greatest(0, people + lot - n)",
-}
-"""The published count of a cell, NULL if hidden, by the kind of protection and its number n."""
-
-
-@dataclass(frozen=True)
-class NewTable:
-    """A table to make, as it is asked for."""
-
-    title: str  # the text
-    dims: tuple[str, ...]  # dimensions as they are written
-    protection: Protection
-    dropped: bool = False  # not published; its dimensions stay those of the people
-
-
-def parse_tables(texts: Sequence[str]) -> list[NewTable]:
-    """Return the tables that texts such as ``school,sex:suppress<5`` ask for, in their order."""
-    tables = []
-    for text in texts:
-        dims, protection = split(text)
-        written = names([dims])
-        if not written or not all(name.strip() for name in written):
-            raise InputError(
-                f"table {quoted(text)} has no dimensions; name some, as in 'school,sex:suppress<5'"
-            )
-        tables.append(NewTable(text.strip(), tuple(name.strip() for name in written), protection))
-    return tables
 
 
 @dataclass(frozen=True)
@@ -164,7 +128,7 @@ class ReleaseMaker:
                 zeros = splice("tables/with_zeros", tables={"raw": raw}, shape={"edge": edge})
                 raw = f"zeros_{k}"
                 self.tables.make(raw, zeros)
-            cells = _publish(raw, edge, new_table.protection, people=people, seed=self.seed)
+            cells = publish(raw, edge, new_table.protection, people=people, seed=self.seed)
             self.tables.make(f"table_{k}", cells)
             published.append(Published(new_table.title, edge, new_table.protection, f"table_{k}"))
         return published
@@ -501,33 +465,3 @@ def distinct_titles(titles: Sequence[str]) -> list[str]:
         new = next(t for t in itertools.chain([title], numbered) if t not in different)
         different[new] = None
     return list(different)
-
-
-def _publish(raw: str, edge: Edge, protection: Protection, *, people: int, seed: int) -> exp.Select:
-    """Return SQL for the cells of a table as published, under a protection.
-
-    ``raw`` is a table of their codes and true counts, ``people`` the number of all people, ``seed``
-    that of random rounding and noise.
-    """
-    kind, n, count = protection.kind, protection.number, exp.column("published")
-    smallest, largest = protection.hidden() if kind == "suppress" else (n, people)
-    # The bounds ``low`` and ``high`` are of a printed count, ``smallest`` and ``largest`` of a
-    # hidden one. Of "n or more", counts from n on are hidden, and those below are told as they are.
-    high: exp.Expr = count
-    if kind != "atleast":
-        high = exp.func("least", protection.upper(count), number(people))
-    text = PUBLISHED_COUNTS["random" if kind == "round" and protection.variant else kind]
-    # The lot of a cell, from 0 to ``sides`` - 1, depends on the cell and the seed alone.
-    sides = 2 * n + 1 if kind == "noise" else n
-    parts = "".join(f", '/', {i}, '/', {place(i)}" for i in sorted(edge))
-    lot = filled(f"(md5_number(concat({seed}{parts})) % {sides}::UHUGEINT)::BIGINT", {})
-    words = {"n": number(n), "half": number(n // 2), "lot": lot}
-    amounts = {
-        "published_count": filled(text, words),
-        "smallest": number(smallest),
-        "largest": number(min(largest, people)),
-        "low": protection.lower(count),
-        "high": high,
-    }
-    tables, shape = {"raw": raw}, {"edge": edge}
-    return splice("tables/published_cells", tables=tables, rows={"asked": amounts}, shape=shape)

@@ -12,9 +12,10 @@ from qifsql.commands.tables import remedies as remedy
 from qifsql.commands.tables.kept_components import KeptComponents, identity
 from qifsql.commands.tables.margins import Domain
 from qifsql.commands.tables.microdata_releases import ReleaseFile, parse_releases
+from qifsql.commands.tables.new_tables import NewTable, parse_tables
 from qifsql.commands.tables.published_ledger import Ledger
 from qifsql.commands.tables.spec import TableOptions
-from qifsql.commands.tables.table_release import NewTable, Release, ReleaseMaker, parse_tables
+from qifsql.commands.tables.table_release import Release, ReleaseMaker
 from qifsql.data.dataset import Dataset, Tabular
 from qifsql.data.files import misplaced
 from qifsql.data.option import as_names, as_tuple

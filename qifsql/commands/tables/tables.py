@@ -17,10 +17,11 @@ from qifsql.commands.tables import remedies as remedy
 from qifsql.commands.tables.kept_components import KeptComponents
 from qifsql.commands.tables.margins import ContradictionError, Domain, Published
 from qifsql.commands.tables.measured import Measured
+from qifsql.commands.tables.new_tables import NewTable
 from qifsql.commands.tables.proofs import Question
 from qifsql.commands.tables.question_rows import question_row
 from qifsql.commands.tables.spec import TableOptions
-from qifsql.commands.tables.table_release import NewTable, Release
+from qifsql.commands.tables.table_release import Release
 from qifsql.commands.tables.table_request import Request
 from qifsql.commands.tables.table_sets import Budget, contradiction_error, measure_tables
 from qifsql.data.dataset import Tabular
