@@ -45,11 +45,8 @@ def caveats(spec: Spec, columns: Columns | None, frame: pl.DataFrame | None) -> 
     if columns is None:
         message = "This result does not say which other columns the file has; check the file again."
         return [said(message)]
-    rest = [(c.name, c.role) for c in columns if not c.covered]
     sentences = []
-    if frame is not None:
-        rest = list(frame.filter(pl.col("column").is_not_null()).select("column", "role").rows())
-    if rest:
+    if rest := not_considered(columns, frame):
         singular = "{n} column of {dataset} is not considered by the rules: {names}."
         plural = "{n} columns of {dataset} are not considered by the rules: {names}."
         dataset = escaping.cell(str(spec.get("dataset", "")))
@@ -61,6 +58,16 @@ def caveats(spec: Spec, columns: Columns | None, frame: pl.DataFrame | None) -> 
         message = "No rule measures the inference of {names}, although named as secret."
         sentences.append(said(message, names=_names(secrets)))
     return sentences
+
+
+def not_considered(columns: Columns, frame: pl.DataFrame | None) -> list[tuple[str, str]]:
+    """Return the names of the columns that no rule covers, with their roles beside, such as filter.
+
+    ``frame`` (``SCHEMA``) is None if it was not stored.
+    """
+    if frame is None:
+        return [(column.name, column.role) for column in columns if not column.covered]
+    return list(frame.filter(pl.col("column").is_not_null()).select("column", "role").rows())
 
 
 def of_results(results: Sequence[Stored]) -> dict[str, list[ColumnRoles]]:

@@ -107,10 +107,14 @@ def _files(stored: Stored) -> tuple[str, ...]:
 
 
 def _people(stored: Stored) -> int:
-    """Return how many people a result is about; 0 if it does not say."""
-    for name in COUNTED:
-        if name in stored.frame.columns and stored.frame.schema[name].is_integer():
-            return int(stored.frame[name].drop_nulls().max() or 0)  # type: ignore[arg-type]
+    """Return how many people a result is about; 0 if it does not say.
+
+    A verdict says it where it counts whom the other columns would single out.
+    """
+    for table in (stored.frame, stored.details.get("uncovered", pl.DataFrame())):
+        for name in COUNTED:
+            if name in table.columns and table.schema[name].is_integer():
+                return int(table[name].drop_nulls().max() or 0)  # type: ignore[arg-type]
     return 0
 
 

@@ -23,6 +23,7 @@ from qifsql.errors import InputError, quoted
 from qifsql.presentation import escaping, words
 from qifsql.presentation.language import counted, said
 from qifsql.presentation.parts import Blank, Box, Heading, Light, Paragraph, Part, Section, Table
+from qifsql.results import uncovered
 from qifsql.results.stored import Stored
 from qifsql.study.recipients import sql_of
 
@@ -115,7 +116,7 @@ def of_recipient(results: Sequence[Stored], name: str | None) -> tuple[list[Stor
     if len(checks) != 1:
         message = (
             "a statement is about one check of a policy with recipients ([[recipient]]), and none "
-            "is here that others may see (a check with a filter, where, is not)"
+            "is here that others may see (one with a filter, where, has to tell of many people)"
         )
         if checks:
             names = ", ".join(s.name for s in checks)
@@ -253,7 +254,7 @@ def _recipient(row: Mapping[str, Any], described: Mapping[str, Any], check: Stor
         text = said("For {name} the accepted risk is not met.", name=name)
     if expired:
         text = said("For {name} the assessment has expired.", name=name)
-    others = [c.name for c in check.columns or () if not c.covered]
+    others = uncovered.not_considered(check.columns or (), check.details.get("uncovered"))
     singular = "It holds for the columns named; {n} column was not considered (see the decision)."
     plural = "It holds for the columns named; {n} columns were not considered (see the decision)."
     caveats = [counted(singular, plural, len(others))] if others and row["met"] else []

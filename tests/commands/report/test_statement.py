@@ -265,3 +265,25 @@ def test_what_is_wrong_of_a_statement_is_said(
     recipient = {"name": "all", "knows": {"sex": 1}, "at_most": {"maximum": 1}}
     with pytest.raises(InputError, match=message):
         qifsql.check(folder / "people.parquet", {"recipient": [recipient], **table})
+
+
+@pytest.mark.parametrize(("where", "people"), [("age < 50", 50), ("age < 3", 3)])
+def test_a_statement_is_about_the_people_of_a_filter_unless_these_are_few(
+    tmp_path: Path, where: str, people: int
+) -> None:
+    data = tmp_path / "people.parquet"
+    ages = pl.DataFrame({"age": range(60), "sex": [i % 2 for i in range(60)], "job": ["x"] * 60})
+    ages.write_parquet(data)
+    recipient = {"name": "press", "knows": {"sex": 1}, "at_most": {"maximum": 1}}
+    policy = {"adversary": {"where": where}, "recipient": [recipient]}
+    verdict = qifsql.check(data, policy)
+    out = tmp_path / "statement.md"
+    if people < 10:
+        with pytest.raises(InputError, match="has to tell of many people"):
+            qifsql.report([verdict], out, statement=True)
+        return
+    qifsql.report([verdict], out, statement=True)
+    text = plain(out.read_text())
+    assert f"| people | {people} |" in text
+    assert "It holds for the columns named; 2 columns were not considered" in text
+    assert "- 2 columns of people.parquet are not considered" in text
