@@ -4,7 +4,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import polars as pl
 
@@ -21,7 +21,7 @@ from qifsql.commands.sweep.spec import SweepSpec
 from qifsql.commands.sweep.star_blocks import StarBlocks
 from qifsql.commands.sweep.strategies import attack_alone, attack_each
 from qifsql.commands.sweep.subset_sums import Collected, collect
-from qifsql.commands.sweep.workspace import Workspace
+from qifsql.commands.sweep.workspace import Workspace, identity_of_data
 from qifsql.counting import suppressed
 from qifsql.counting.scales import Spread, make_dictionary
 from qifsql.counting.session import check_records
@@ -30,8 +30,8 @@ from qifsql.engine.protocol import LocalEngine
 from qifsql.errors import InputError, plural
 from qifsql.measures.bayes import Success
 from qifsql.presentation import words
-from qifsql.query import microdata_steps, render
-from qifsql.results.storage import Origin, digests
+from qifsql.query import microdata_steps
+from qifsql.results.storage import Origin
 
 MOST_WITH_CLAIMS = 1 << 16  # subsets of which claims at a threshold are told
 POPULATION = "fixed: in every row those with no missing quasi-identifier and no missing secret"
@@ -264,7 +264,9 @@ class SweepRun:
             except OutOfTimeError:
                 raise self._out_of_time_error("the search is not complete") from None
         frame, more, _ = self._result_tables(self._collect(), layouts[0].people, prior)
-        frame, details = self._rename_models(frame, details | more)
+        details |= more
+        if self.bound.microdata.datasets > 1:
+            frame, details = answers.rename_all(frame, details, self.numbers)
         if not self.spec.keep:  # else another threshold may need more subsets
             for data_pass in self.passes:
                 data_pass.drop_tables()
@@ -285,7 +287,8 @@ class SweepRun:
         if estimated:
             frame = samples.with_errors(frame, errors, self.secrets)
             notes = (samples.note_on_estimates(frame),)
-        frame, details = self._rename_models(frame, details)
+        if self.bound.microdata.datasets > 1:
+            frame, details = answers.rename_all(frame, details, self.numbers)
         details |= answers.answer_tables_by_reading(frame, self.names, self.spec.threshold)
         if self.spec.releases and self.finished:
             releases = self.bound.microdata.releases
@@ -296,13 +299,6 @@ class SweepRun:
         if may_coarsen and "drop_first" in details:
             details["coarsen_first"] = self._rank_coarsening(frame, details["drop_first"])
         return Measured(frame=frame, details=details, notes=notes)
-
-    def _rename_models(self, frame: pl.DataFrame, details: Details) -> tuple[pl.DataFrame, Details]:
-        """Return the tables, with the names of the longitudinal models if of a collection."""
-        if self.bound.microdata.datasets == 1:
-            return frame, details
-        tables = {name: answers.rename_longitudinal(t, self.numbers) for name, t in details.items()}
-        return answers.rename_longitudinal(frame, self.numbers), tables
 
     def _rank_coarsening(self, frame: pl.DataFrame, drop_first: pl.DataFrame) -> pl.DataFrame:
         """Return the rows of ``COARSEN_FIRST``: the quasi-identifiers of each question in order."""
@@ -439,27 +435,9 @@ class SweepRun:
 
     def _identify(self) -> dict[str, Any]:
         """Return the data that distinguish this sweep from another one."""
-        microdata = self.bound.microdata
-        dataset, person, weight = microdata.dataset, microdata.person, microdata.weight
-        where, versions = microdata.where, None  # versions of the data that Spark reads
-        if self.on_spark:
-            from qifsql.engine.distributed import Spark
-
-            spark = cast("Spark", self.engine)
-            versions = [spark.file_states(d) for d in dataset.datasets if d.format == "spark"]
         return {
-            "dataset": [dataset.name, dataset.table],
-            "contents": [d["sha256"] for d in digests(dataset.paths)],
-            "csv": dataset.identity_of_reading,
-            "quasi-identifiers": [[q.name, render.render(q.expression)] for q in microdata.qids],
-            "secrets": [[s.name, render.render(s.expression)] for s in microdata.secrets],
-            "collection": self.attack.asked_of_collection,
-            "weight": render.render(weight.expression) if weight else None,
-            "where": render.render(where) if where is not None else None,
-            "null": microdata.null,
-            **({"person": render.render(person.expression)} if person is not None else {}),
+            **identity_of_data(self.engine, self.attack, self.bound.microdata),
             **({"suppressed": True} if self._leaves_out_suppressed else {}),
-            "cluster": versions,
             **self.strategy.identity,
             **({} if self.has_bits else {"histogram": self.spec.histogram or self._counts_claims}),
         }

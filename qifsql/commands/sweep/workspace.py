@@ -12,11 +12,12 @@ from contextlib import contextmanager
 from dataclasses import asdict, astuple, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from sqlglot import exp
 
 from qifsql import __version__
+from qifsql.adversary.spec import Attack, Microdata
 from qifsql.commands.sweep.layout import Layout
 from qifsql.commands.sweep.plan import Task
 from qifsql.commands.sweep.samples import Stratum
@@ -32,6 +33,7 @@ from qifsql.errors import DatasetError, EngineError, InputError, InternalError, 
 from qifsql.query.columns import typed_number
 from qifsql.query.render import dropping, render
 from qifsql.query.templates import load, script
+from qifsql.results.storage import digests
 
 _OPEN: set[Path] = set()  # the workspaces that this program has open
 _LOCK = threading.Lock()
@@ -365,3 +367,27 @@ def _rows_with(table: str, values: Mapping[str, Any]) -> exp.Select:
         else:
             query = query.where(exp.EQ(this=column, expression=exp.convert(value)))
     return query
+
+
+def identity_of_data(engine: LocalEngine, attack: Attack, microdata: Microdata) -> dict[str, Any]:
+    """Return what distinguishes the people of a sweep from those of another one."""
+    dataset, person, weight = microdata.dataset, microdata.person, microdata.weight
+    where, versions = microdata.where, None  # versions of the data that Spark reads
+    if engine.settings.engine_name == "spark":
+        from qifsql.engine.distributed import Spark
+
+        spark = cast("Spark", engine)
+        versions = [spark.file_states(d) for d in dataset.datasets if d.format == "spark"]
+    return {
+        "dataset": [dataset.name, dataset.table],
+        "contents": [d["sha256"] for d in digests(dataset.paths)],
+        "csv": dataset.identity_of_reading,
+        "quasi-identifiers": [[q.name, render(q.expression)] for q in microdata.qids],
+        "secrets": [[s.name, render(s.expression)] for s in microdata.secrets],
+        "collection": attack.asked_of_collection,
+        "weight": render(weight.expression) if weight else None,
+        "where": render(where) if where is not None else None,
+        "null": microdata.null,
+        **({"person": render(person.expression)} if person is not None else {}),
+        "cluster": versions,
+    }
