@@ -27,9 +27,9 @@ from sqlglot import exp
 
 from qifsql.commands.sweep import executors, tables
 from qifsql.commands.sweep.executors import ADDED, MAXIMUM, MINIMA, Job, chunk_function
-from qifsql.commands.sweep.plan import FIXED_MEMORY, MEMORY_PER_STREAM, Task, stream_count
+from qifsql.commands.sweep.plan import FIXED_MEMORY, MEMORY_PER_STREAM, Task, qualify, stream_count
 from qifsql.commands.sweep.scheduler import Pass
-from qifsql.commands.sweep.tables import DROPPED, GIANT_CHUNKS, CodedTable, Tables, packed_table
+from qifsql.commands.sweep.tables import DROPPED, GIANT_CHUNKS, Tables, packed_table
 from qifsql.commands.sweep.worker import Sums, Worker, typed
 from qifsql.data.readers import escaped
 from qifsql.engine import dialect, distributed
@@ -163,7 +163,7 @@ class ClusterTables(Tables):
         pq.write_table(rows, file)
         query = packed_table(self.layout, position, "rows")
         query = query.from_(_file_rows(file).subquery("rows")).order_by("entry")
-        stream.rows(creating(tables.qualify(table), query, temporary=False))
+        stream.rows(creating(qualify(table), query, temporary=False))
         self.workspace.enter_in_ledger(stream, table)
         file.unlink()
 
@@ -173,14 +173,13 @@ class ClusterTables(Tables):
             return super().count_rows(worker, table)
         return self.in_spark[table].rows
 
-    def walk_tasks(self, worker: Worker, table: CodedTable) -> list[Task]:
-        """Return the tasks that settle all rows of a table: values with many rows, and chunks."""
-        if self.is_in_workspace(table.name):
-            return super().walk_tasks(worker, table)
-        facts = self.in_spark[table.name]
-        split = self.task("split", table.name, table.position, state=table.state)
+    def walk_tasks(self, worker: Worker, walk: Task) -> list[Task]:
+        """Divide a walk of a whole table into tasks: values with many rows, and chunks."""
+        if self.is_in_workspace(walk.source):
+            return super().walk_tasks(worker, walk)
+        facts = self.in_spark[walk.source]
+        split = replace(walk, kind="split")
         tasks = [replace(split, least=code, greatest=code, rows=n) for code, n in facts.giants]
-        walk = replace(split, kind="walk")
         chunks_per_task = max(
             CHUNKS_PER_WORKER * self.engine.workers, ceil(facts.chunks / MOST_TASKS)
         )
@@ -391,7 +390,7 @@ class ClusterPass(Pass):
             return super()._measure_coarser(workers, position)
         if not self.coarse:  # executors measure all attributes at once
             # One task for all attributes, each merged in turn: its position is the state.
-            task = self.tables.task("coarsen", self.tables.first_table, 0, span=(0, 0))
+            task = self.tables.task("coarsen", self.tables.first_table, position=0, state=0)
             worker = self._worker(self.workspace.stream)
             self._settle_chunks(worker.stream, task)
             for merged_position, question, *sums in worker.rows("sums"):

@@ -18,11 +18,11 @@ import pyarrow as pa
 from qifsql import __version__
 from qifsql.commands.sweep import kernel_choice
 from qifsql.commands.sweep.layout import Layout
-from qifsql.commands.sweep.plan import Task
+from qifsql.commands.sweep.plan import Chunk, Task
 from qifsql.commands.sweep.spec import Sizes
 from qifsql.commands.sweep.tables import ALL_CODES, packed_table
 from qifsql.commands.sweep.walk import Choices, settle_chunk, settle_one_block, settle_subset
-from qifsql.commands.sweep.worker import Chunk, Worker
+from qifsql.commands.sweep.worker import Worker
 from qifsql.engine import ledger
 from qifsql.engine.connections import Stream, together
 from qifsql.engine.engines import open_engine

@@ -11,9 +11,9 @@ from sqlglot import exp
 
 from qifsql.adversary.spec import BoundAttack
 from qifsql.commands.sweep import plan, result
+from qifsql.commands.sweep.plan import qualify
 from qifsql.commands.sweep.scheduler import MOST_TOGETHER
 from qifsql.commands.sweep.spec import Sizes
-from qifsql.commands.sweep.tables import qualify
 from qifsql.commands.sweep.worker import statements_for
 from qifsql.commands.sweep.workspace import Workspace
 from qifsql.counting.subset_families import (

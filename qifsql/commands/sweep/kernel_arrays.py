@@ -16,7 +16,8 @@ from sqlglot import exp
 from qifsql.commands.sweep import numba_kernel as kernel
 from qifsql.commands.sweep.kernel_choice import MOST_QUESTIONS, counter_bits, lane_count
 from qifsql.commands.sweep.layout import Layout
-from qifsql.commands.sweep.worker import Chunk, Worker
+from qifsql.commands.sweep.plan import Chunk
+from qifsql.commands.sweep.worker import Worker
 from qifsql.engine.connections import Stream
 from qifsql.engine.protocol import LocalEngine
 from qifsql.errors import Interrupted

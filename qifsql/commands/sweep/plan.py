@@ -49,6 +49,21 @@ PLAN: dict[str, pl.DataType] = {
 
 
 @dataclass(frozen=True)
+class Chunk:
+    """Rows of a coded table whose ``entry`` is from ``least`` to ``greatest``.
+
+    ``position`` is that of the attribute in ``entry``, ``state`` the decisions before it.
+    """
+
+    table: str
+    position: int
+    state: int
+    least: int
+    greatest: int
+    rows: int
+
+
+@dataclass(frozen=True)
 class Task:
     """One step on the rows of the table ``source`` whose code of the first attribute is in a range.
 
@@ -72,9 +87,20 @@ class Task:
     greatest: int
     rows: int
 
+    @property
+    def chunk(self) -> Chunk:
+        """Return the rows of the task, in its table in the workspace."""
+        table = qualify(self.source)
+        return Chunk(table, self.position, self.state, self.least, self.greatest, self.rows)
+
     def first_attribute(self, n: int) -> int:
         """Return the first attribute, of n, of the subsets that the task settles."""
         return first_attribute(self.state >> n | 1 << self.position)
+
+
+def qualify(table: str) -> str:
+    """Return the qualified name of a table in the workspace."""
+    return f"kept.main.{table}"
 
 
 def first_attribute(subset: int) -> int:

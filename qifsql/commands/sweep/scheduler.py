@@ -10,7 +10,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from operator import add
 
@@ -18,11 +18,11 @@ from sqlglot import exp
 
 from qifsql.adversary.spec import BoundAttack
 from qifsql.commands.sweep.layout import WIDE_BITS, Layout
-from qifsql.commands.sweep.plan import Progress, Task
+from qifsql.commands.sweep.plan import Progress, Task, qualify
 from qifsql.commands.sweep.strategies import Strategy
-from qifsql.commands.sweep.tables import ALL_CODES, SAMPLE, Tables, coded_plan, is_heavy, qualify
+from qifsql.commands.sweep.tables import SAMPLE, Tables, coded_plan, is_heavy
 from qifsql.commands.sweep.walk import Choices, settle_chunk, settle_one_block, settle_subset
-from qifsql.commands.sweep.worker import Chunk, Sums, Worker
+from qifsql.commands.sweep.worker import Sums, Worker
 from qifsql.commands.sweep.workspace import Workspace
 from qifsql.counting.stream_session import opened_streams
 from qifsql.engine.connections import Stream
@@ -280,11 +280,9 @@ class Pass:
         """
         all_attributes = self.layout.all_attributes
         state = self.layout.state(subset=all_attributes)
-        table = self.tables.first_table
-        tasks = [
-            self.tables.task("coarsen", table, position, state=state, span=span)
-            for span in self.tables.stored_ranges(pairs=position == 0)
-        ]
+        coarsen = self.tables.task("coarsen", self.tables.first_table, position, state)
+        ranges = self.tables.stored_ranges(pairs=position == 0)
+        tasks = [replace(coarsen, least=least, greatest=greatest) for least, greatest in ranges]
         queue = TaskQueue(tasks, stop=lambda: False)
         sums_of_streams: list[tuple[int, Sums]] = []  # each with its question
 
@@ -296,8 +294,7 @@ class Pass:
                     if not batch:
                         break
                     for task in batch:
-                        chunk = Chunk(qualify(task.source), 0, 0, task.least, task.greatest, 0)
-                        settle_subset(worker, chunk, all_attributes, coarser=position)
+                        settle_subset(worker, task.chunk, all_attributes, coarser=position)
                     settled += len(batch)
             if settled:
                 worker.sum_up()
@@ -345,10 +342,7 @@ class Pass:
         of the sample; others by 0.
         """
         began, task = time.perf_counter(), tasks[0]
-        chunk = Chunk(
-            qualify(task.source), task.position, task.state, task.least, task.greatest, task.rows
-        )
-        method, wasted = self._settle(worker, chunk, tasks)
+        method, wasted = self._settle(worker, tasks)
         seconds = time.perf_counter() - began
         part = task.number if task.source.endswith(SAMPLE) else 0
         following: Sequence[Task] = ()
@@ -356,7 +350,7 @@ class Pass:
             if task.kind != "drop":
                 self.workspace.store_found(worker.stream, self.number, part)
             if task.kind in ("split", "drop"):
-                following = self.tables.drop_entry(worker, task, chunk)
+                following = self.tables.drop_entry(worker, task)
             took = (time.perf_counter() - began) / len(tasks)
             numbers = [t.number for t in tasks]
             self.workspace.mark_done(worker.stream, numbers, method, took)
@@ -367,7 +361,7 @@ class Pass:
             self.progress.count_done(task, seconds, method, wasted)
         return following
 
-    def _settle(self, worker: Worker, chunk: Chunk, tasks: Sequence[Task]) -> tuple[str, float]:
+    def _settle(self, worker: Worker, tasks: Sequence[Task]) -> tuple[str, float]:
         """Find the blocks of a task, or of several ``group`` tasks of one subset each; add them up.
 
         The sums are in the worker's table ``found`` then. Return the method that did it, and the
@@ -377,11 +371,12 @@ class Pass:
         if method == "drop":  # it only makes the tables of smaller tasks
             return method, wasted
         if method == "walk":
-            method, wasted = settle_chunk(worker, chunk, self.choices.choice_at(chunk.position))
+            choice = self.choices.choice_at(tasks[0].position)
+            method, wasted = settle_chunk(worker, tasks[0].chunk, choice)
         elif method == "group":
             method = self._settle_subsets(worker, tasks)
         else:  # a ``split``: people of one value are one block, if nothing else is taken
-            settle_one_block(worker, chunk)
+            settle_one_block(worker, tasks[0].chunk)
         worker.sum_up()
         return method, wasted
 
@@ -391,10 +386,7 @@ class Pass:
         The compiled code takes all of them if each subset has the first attribute of its table,
         and all tables are in memory; otherwise SQL does.
         """
-        subsets = [
-            (Chunk(qualify(t.source), t.position, 0, *ALL_CODES, 0), t.state >> self.layout.n)
-            for t in tasks
-        ]
+        subsets = [(task.chunk, task.state >> self.layout.n) for task in tasks]
         if self.compiled and all(subset >> table.position & 1 for table, subset in subsets):
             held = [(self.held.people_of(worker, table), subset) for table, subset in subsets]
             in_memory = [(people, subset) for people, subset in held if people is not None]

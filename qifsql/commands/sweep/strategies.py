@@ -24,7 +24,7 @@ from qifsql.commands.sweep.layout import MOST_QIDS, Layout
 from qifsql.commands.sweep.plan import Task
 from qifsql.commands.sweep.result import HISTOGRAMS, SUPPRESSED, SWEPT, UNREPORTED
 from qifsql.commands.sweep.spec import Sizes, SweepSpec
-from qifsql.commands.sweep.tables import CodedTable, Tables
+from qifsql.commands.sweep.tables import Tables
 from qifsql.commands.sweep.worker import Worker
 from qifsql.commands.sweep.workspace import Workspace
 from qifsql.counting import known_records, suppressed
@@ -111,15 +111,15 @@ class Strategy:
         subsets = [sum(1 << p for p, i in enumerate(order) if s >> i & 1) for s in self.listed]
         tables.workspace.add_tasks(worker.stream, tables.subset_tasks(subsets))
 
-    def settle(self, tables: Tables, worker: Worker, table: CodedTable) -> list[Task]:
-        """Return the tasks that settle the subsets with the first attribute of a coded table."""
+    def settle(self, tables: Tables, worker: Worker, walk: Task) -> list[Task]:
+        """Return the tasks for the subsets with a table's first attribute, from a walk of it."""
         if not self.staged:  # each subset has its own task
             return []
         if self.share is not None:
-            sampled = tables.sample_tasks(worker, table, self.share, self.seed or 0)
+            sampled = tables.sample_tasks(worker, walk, self.share, self.seed or 0)
             if sampled:  # not every table is worth a sample
                 return sampled
-        return tables.walk_tasks(worker, table)
+        return tables.walk_tasks(worker, walk)
 
     def answered(self, workspace: Workspace, layouts: Mapping[int, Layout]) -> Answered:
         """Return the subsets that have answers; ``layouts`` are those of the passes by number.

@@ -10,17 +10,16 @@ Each table is cut into chunks by ranges of its first attribute, so no block is i
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
-from typing import NamedTuple
 
 from sqlglot import exp
 
 from qifsql.adversary.spec import Microdata
 from qifsql.commands.sweep import samples
 from qifsql.commands.sweep.layout import WIDE_BITS, Layout
-from qifsql.commands.sweep.plan import Progress, Task, first_attribute
+from qifsql.commands.sweep.plan import Chunk, Progress, Task, first_attribute, qualify
 from qifsql.commands.sweep.samples import Stratum
 from qifsql.commands.sweep.spec import Sizes
-from qifsql.commands.sweep.worker import Chunk, Worker, statements_for
+from qifsql.commands.sweep.worker import Worker, statements_for
 from qifsql.commands.sweep.workspace import Workspace
 from qifsql.counting.scales import own_name
 from qifsql.query import microdata_steps
@@ -40,41 +39,19 @@ SAMPLE, CERTAIN = "_sample", "_certain"  # endings of tables of blocks: drawn, e
 DROPPED = "_d"
 
 
-class CodeRange(NamedTuple):
-    """Rows of a coded table whose first attribute has a code in a range."""
-
-    least: int
-    greatest: int
-    rows: int
-    is_giant: bool
-
-
-@dataclass(frozen=True, kw_only=True)
-class CodedTable:
-    """A coded table: the position of its first attribute, and its number of rows.
-
-    ``state`` has the decisions on the attributes before it (``Layout.state``); 0: all are dropped,
-    so the table has everybody.
-    """
-
-    name: str
-    position: int
-    state: int
-    rows: int
-
-
 @dataclass
 class Tables:
     """The tables of one pass, and the tasks on them.
 
-    ``settle`` returns the tasks that settle the subsets with the first attribute of a table.
+    ``settle`` returns the tasks that settle the subsets with the first attribute of a table, from
+    a task on all rows of the table.
     """
 
     workspace: Workspace
     number: int
     layout: Layout
     sizes: Sizes
-    settle: "Callable[[Tables, Worker, CodedTable], list[Task]]"
+    settle: "Callable[[Tables, Worker, Task], list[Task]]"
     progress: Progress
     streams: int
     _chunks: dict[str, list[Chunk]] = field(default_factory=dict)  # by table
@@ -90,19 +67,10 @@ class Tables:
         halvings = max(0, self.layout.n - MANY_ATTRIBUTES) // 2 + self.layout.valued
         return max(1, CHUNK_ROWS >> halvings)
 
-    def task(
-        self,
-        kind: str,
-        source: str,
-        position: int,
-        *,
-        state: int = 0,
-        span: tuple[int, int] = ALL_CODES,
-        rows: int = 0,
-    ) -> Task:
-        """Return a task on the rows of a table, its ``source``, whose ``entry`` is in a span."""
+    def task(self, kind: str, source: str, position: int, state: int) -> Task:
+        """Return a task on all rows of a table, its ``source``, without a number and a count."""
         not_stored = 0  # its number until ``add_tasks`` gives it one
-        return Task(not_stored, self.number, kind, source, position, state, *span, rows)
+        return Task(not_stored, self.number, kind, source, position, state, *ALL_CODES, rows=0)
 
     def subset_tasks(self, subsets: Iterable[int]) -> list[Task]:
         """Return a task for each subset (bits by position) on the smallest table that has it."""
@@ -119,23 +87,28 @@ class Tables:
         for subset in sorted(subsets, key=lambda s: first_attribute(s) > last):
             position = min(first_attribute(subset), last)
             state = self.layout.state(subset=subset)
-            tasks.append(self.task("group", tables[position], position, state=state))
+            tasks.append(self.task("group", tables[position], position, state))
         return tasks
 
     def chunks_of(self, worker: Worker, chunk: Chunk) -> list[Chunk]:
         """Cut the whole coded table of ``chunk`` into chunks of about ``CHUNK_ROWS`` rows, once."""
         if chunk.table not in self._chunks:
             self._chunks[chunk.table] = [
-                replace(chunk, least=r.least, greatest=r.greatest, rows=r.rows)
-                for r in self._ranges(worker, chunk.table, CHUNK_ROWS, CHUNK_ROWS)
+                replace(chunk, least=least, greatest=greatest, rows=rows)
+                for least, greatest, rows, _ in self._ranges(worker, chunk.table, CHUNK_ROWS)
             ]
         return self._chunks[chunk.table]
 
-    def _ranges(self, worker: Worker, table: str, size: int, giant: int) -> list[CodeRange]:
-        """Return ranges of codes with about ``size`` rows; a code with over ``giant`` is alone."""
-        worker.set(chunk=(size, "BIGINT"), giant=(giant, "BIGINT"))  # read by the view
-        rows = worker.stream.rows(worker.statements.select("chunks", coded=table))
-        return [CodeRange(*row) for row in rows]
+    def _ranges(
+        self, worker: Worker, table: str, rows: int, giant_rows: int | None = None
+    ) -> list[tuple[int, ...]]:
+        """Return ranges of codes that have about so many rows of a table each.
+
+        A range is its first and its last code, its number of rows, and whether it is a *giant*: one
+        code that has more than ``giant_rows``, by default as many as a range should have.
+        """
+        worker.set(chunk=(rows, "BIGINT"), giant=(giant_rows or rows, "BIGINT"))  # read by the view
+        return worker.stream.rows(worker.statements.select("chunks", coded=table))
 
     def stored_ranges(self, *, pairs: bool) -> list[tuple[int, int]]:
         """Return the first and last code of each range in the tasks of the first table."""
@@ -147,17 +120,17 @@ class Tables:
             ranges = [(a + a % 2, b + (b + 1) % 2) for a, b in ranges]
         return sorted(ranges)
 
-    def drop_entry(self, worker: Worker, task: Task, chunk: Chunk) -> Sequence[Task]:
+    def drop_entry(self, worker: Worker, task: Task) -> Sequence[Task]:
         """Write the rows of a task without their first attribute as a table; return its tasks.
 
-        A ``drop`` has all rows of its table, a ``split`` those of one value. ``chunk`` has the same
-        rows as the task; the next attribute becomes ``entry``.
+        A ``drop`` has all rows of its table, a ``split`` those of one value. The next attribute
+        becomes ``entry``.
         """
         state, position = task.state, task.position + 1
         if task.kind == "split":  # people of one value, who have taken the attribute
             state |= self.layout.state(subset=1 << task.position)
         table = f"{task.source}{DROPPED if task.kind == 'drop' else f'_{task.least}'}"
-        worker.limit_to(chunk)
+        worker.limit_to(task.chunk)
         layout = self.layout
         worker.set(
             shift=(layout.shift(position), "INTEGER"),  # brings the next code to the lowest bits
@@ -176,57 +149,52 @@ class Tables:
         taken = (state >> self.layout.n).bit_count()
         if taken + self.layout.n - position < self.sizes.least:
             return ()  # every subset that is left is too small
-        coded = CodedTable(
-            name=table, position=position, state=state, rows=self.count_rows(worker, table)
+        drop = replace(
+            self.task("drop", table, position, state), rows=self.count_rows(worker, table)
         )
-        tasks = self.settle(self, worker, coded)
+        tasks = self.settle(self, worker, replace(drop, kind="walk"))
         if position < self.layout.n - 1:
-            tasks.insert(0, self.task("drop", table, position, state=state, rows=coded.rows))
+            tasks.insert(0, drop)
         return self.workspace.add_tasks(worker.stream, tasks)
 
     def count_rows(self, worker: Worker, table: str) -> int:
         """Return the number of rows of a coded table."""
         return worker.stream.count(render(exp.select("count(*)").from_(qualify(table))))
 
-    def walk_tasks(self, worker: Worker, table: CodedTable) -> list[Task]:
-        """Return the tasks that settle all rows of a table, in chunks.
+    def walk_tasks(self, worker: Worker, walk: Task) -> list[Task]:
+        """Divide a walk of all rows of a table into tasks on chunks of it.
 
         The largest chunks come first, so that streams end together. A value of the first attribute
         that has too many rows is split off as a table, unless no attribute is left for that table.
         """
-        is_last = table.position == self.layout.n - 1
-        rows = min(self.largest_chunk, max(LEAST_ROWS, table.rows // self.streams))
-        ranges = self._ranges(worker, qualify(table.name), rows, GIANT_CHUNKS * self.largest_chunk)
-        return [
-            self.task(
-                "split" if r.is_giant and not is_last else "walk",
-                table.name,
-                table.position,
-                state=table.state,
-                span=(r.least, r.greatest),
-                rows=r.rows,
-            )
-            for r in sorted(ranges, key=lambda r: (-r.rows, r.least))
-        ]
+        is_last = walk.position == self.layout.n - 1
+        wanted_rows = min(self.largest_chunk, max(LEAST_ROWS, walk.rows // self.streams))
+        giant_rows = GIANT_CHUNKS * self.largest_chunk
+        tasks = []
+        for least, greatest, rows, is_giant in self._ranges(
+            worker, qualify(walk.source), wanted_rows, giant_rows
+        ):
+            kind = "split" if is_giant and not is_last else "walk"
+            tasks.append(replace(walk, kind=kind, least=least, greatest=greatest, rows=rows))
+        return sorted(tasks, key=lambda task: (-task.rows, task.least))
 
-    def sample_tasks(
-        self, worker: Worker, table: CodedTable, share: float, seed: int
-    ) -> list[Task]:
+    def sample_tasks(self, worker: Worker, walk: Task, share: float, seed: int) -> list[Task]:
         """Draw a ``share`` of the blocks of the first attribute; return tasks for these blocks.
 
-        The drawn blocks are copied to a table, numbered stratum by stratum; a task has one random
-        part of a stratum. Strata without draws are copied whole, and walked. The rows that the
-        progress expects become fewer. Returns no tasks if no
+        ``walk`` is one of all rows of a table. The drawn blocks are copied to a table, numbered
+        stratum by stratum; a task has one random part of a stratum. Strata without draws are copied
+        whole, and walked. The rows that the progress expects become fewer. Returns no tasks if no
         block would be left out, if the table does not hold everybody (``state`` is above 0), or if
         it has too few rows.
         """
-        if table.state or table.rows <= CHUNK_ROWS // 2:
+        table, position = walk.source, walk.position
+        if walk.state or walk.rows <= CHUNK_ROWS // 2:
             return []
         limits = samples.stratum_limits(share, self.layout.people)
-        worker.set(seed=(seed, "BIGINT"), first=(table.position, "INTEGER"))
+        worker.set(seed=(seed, "BIGINT"), first=(position, "INTEGER"))
         worker.set_lists(limits=limits)
         # Each block of the first attribute, with its stratum and its place in a random order there.
-        worker.make_table("lots", "lots", coded=qualify(table.name))
+        worker.make_table("lots", "lots", coded=qualify(table))
         strata = [Stratum(*row) for row in worker.rows("strata")]
         # The number of blocks to draw in each stratum, those between limits; 0: it is taken whole.
         drawn = samples.draws_by_stratum(strata, share, len(limits) + 1)
@@ -235,22 +203,23 @@ class Tables:
         # The numbers of drawn blocks, in place of codes, begin here in each stratum.
         starts = list(accumulate(drawn, initial=0))
         worker.set_lists(drawn=drawn, starts=starts)
-        sample, certain = table.name + SAMPLE, table.name + CERTAIN
-        sampled_rows = self._store_rows(worker, sample, "sampled", table.name)
+        sample, certain = table + SAMPLE, table + CERTAIN
+        sampled_rows = self._store_rows(worker, sample, "sampled", table)
         exact_rows, tasks = 0, []
         if not all(drawn[stratum.number] for stratum in strata):
-            exact_rows = self._store_rows(worker, certain, "certain", table.name)
-            tasks = self.walk_tasks(worker, replace(table, name=certain, rows=exact_rows))
-        measured_share = (sampled_rows + exact_rows) / table.rows
-        self.progress.stages[self.number, table.position].expected_rows *= measured_share
+            exact_rows = self._store_rows(worker, certain, "certain", table)
+            tasks = self.walk_tasks(worker, replace(walk, source=certain, rows=exact_rows))
+        measured_share = (sampled_rows + exact_rows) / walk.rows
+        self.progress.stages[self.number, position].expected_rows *= measured_share
         for stratum in strata:
             if blocks := drawn[stratum.number]:
                 start = starts[stratum.number]
                 self.workspace.store_stratum(worker.stream, sample, start, blocks, stratum)
                 for first, end in samples.random_parts(blocks):
-                    span = start + first, start + end - 1
+                    least, greatest = start + first, start + end - 1
                     rows = round(sampled_rows * (end - first) / sum(drawn))
-                    tasks.append(self.task("walk", sample, table.position, span=span, rows=rows))
+                    part = replace(walk, source=sample, least=least, greatest=greatest, rows=rows)
+                    tasks.append(part)
         return tasks
 
     def _store_rows(self, worker: Worker, name: str, file: str, table: str) -> int:
@@ -264,11 +233,6 @@ class Tables:
 def is_heavy(task: Task) -> bool:
     """Return whether a task uses all threads, because one statement writes a large table."""
     return task.kind in ("drop", "split") and task.rows > HEAVY_ROWS
-
-
-def qualify(table: str) -> str:
-    """Return the qualified name of a table in the workspace."""
-    return f"kept.main.{table}"
 
 
 def coded_plan(microdata: Microdata, layout: Layout) -> Plan:

@@ -30,7 +30,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from qifsql.commands.sweep.worker import TWO_VARY, Chunk, Worker
+from qifsql.commands.sweep.plan import Chunk
+from qifsql.commands.sweep.worker import TWO_VARY, Worker
 
 WORTH_TABLE = 0.8  # most blocks per row of the table before for which a new table saves time
 WORTH_LAST_TABLE = 0.4  # the same if little work comes after it

@@ -4,7 +4,6 @@ The statements are the files of ``sql/sweep/``. In a file, ``word`` is a 128-bit
 the counters of a block; it becomes several words if the counters need them.
 """
 
-from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from typing import NamedTuple
 
@@ -12,6 +11,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from qifsql.commands.sweep.layout import Layout
+from qifsql.commands.sweep.plan import Chunk
 from qifsql.commands.sweep.spec import Sizes
 from qifsql.counting.stream_session import Statements, StreamSession, varying_macro
 from qifsql.engine.connections import Stream
@@ -36,21 +36,6 @@ class Sums(NamedTuple):
     people: int
     mode: int
     certain: int
-
-
-@dataclass(frozen=True)
-class Chunk:
-    """Rows of a coded table whose ``entry`` is from ``least`` to ``greatest``.
-
-    ``position`` is that of the attribute in ``entry``, ``state`` the decisions before it.
-    """
-
-    table: str
-    position: int
-    state: int
-    least: int
-    greatest: int
-    rows: int
 
 
 @cache
