@@ -67,8 +67,7 @@ def _help(*words: str) -> str:
 
 def _summary(name: str) -> str:
     """Return the first line of what a command says of itself."""
-    cli = import_module(f"qifsql.commands.{name}.cli")
-    return inspect.cleandoc(getattr(cli, name).__doc__).split("\n\n")[0].replace("\n", " ")
+    return str(import_module(f"qifsql.commands.{name}").__doc__)
 
 
 def _index() -> str:

@@ -4,26 +4,25 @@ import gc
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from gettext import gettext
 from importlib import import_module
 from io import BufferedWriter, RawIOBase, TextIOWrapper
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import typer
-from typer.core import TyperCommand
 
 from qifsql import __version__, commands
 from qifsql.commands import former_names
 from qifsql.errors import INTERRUPTED, DatasetError, Interrupted, unwritable
-from qifsql.options.grouping import OPTIONAL_SHARE, grouped, with_bare_values
 from qifsql.options.runtime import check_address_space, run_guarded, talk
-from qifsql.options.texts import left_out_model, split_qids
 from qifsql.presentation.language import bind_locale, of_locale, speaking, translated
 
 VERSION = ("-V", "--version")
 HELP = ("-h", "--help")
 """The flags that ask for a help text; ``qifsql help COMMAND`` asks for it, too."""
+
+COMPLETION = "_QIFSQL_COMPLETE"
+"""The variable by which a shell asks for completions."""
 
 GARBAGE = 50_000
 """Objects made between two searches for garbage: trees of SQL are many objects and no garbage."""
@@ -32,8 +31,14 @@ LITERAL = r"\["
 """A bracket that Rich shows as text, not as markup."""
 
 
-def application(names: Sequence[str] = commands.NAMES) -> typer.Typer:
-    """Return the command line with these commands."""
+def application(
+    names: Sequence[str] = commands.NAMES, *, listed: Sequence[str] = ()
+) -> typer.Typer:
+    """Return the command line with the commands ``names``.
+
+    Those of ``listed`` are in its help alone. They are not loaded: the documentation of a room is
+    the first sentence of the help of its command.
+    """
     app = typer.Typer(
         name="qifsql",
         help="Privacy risk of published microdata, measured exactly with DuckDB SQL.",
@@ -45,52 +50,23 @@ def application(names: Sequence[str] = commands.NAMES) -> typer.Typer:
     for job, members in commands.JOBS.items():
         for name in members:
             if name in names:
-                module = import_module(f"qifsql.commands.{name}.cli")
-                with speaking(of_locale() if name in commands.TRANSLATED else "en"):
-                    epilog = _examples(module.EXAMPLES)
-                    command = app.command(cls=Command, rich_help_panel=job, epilog=epilog)
-                    command(grouped(getattr(module, name)))
+                _add_command(app, name, job)
+            elif name in listed:
+                summary = import_module(f"qifsql.commands.{name}").__doc__
+                app.command(name, help=summary, rich_help_panel=job)(lambda: None)
     return app
 
 
-class Command(TyperCommand):
-    """A command whose option ``--help`` is shown with the output, in the user's language."""
+def _add_command(app: typer.Typer, name: str, job: str) -> None:
+    """Load a command, and add it to the command line under its job."""
+    from qifsql.options.grouping import grouped
+    from qifsql.options.typed_words import Command
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse what was typed: old names of options, and values and a model that are left out."""
-        args = _current(args, getattr(self.callback, "renamed", {}))
-        bare = (p.opts for p in self.params if getattr(p, "metavar", "") == OPTIONAL_SHARE)
-        args = with_bare_values(args, {flag for flags in bare for flag in flags})
-        if any(p.name == "model" for p in self.params):
-            typed, *_ = self.make_parser(ctx).parse_args([*args])
-            args = [*left_out_model(typed), *args]
-        return super().parse_args(ctx, args)
-
-    def get_help_option(self, ctx: Any) -> Any:
-        """Return the option with its text translated: typer's text is English."""
-        option = super().get_help_option(ctx)
-        if option is not None:
-            option.help = gettext(option.help or "")
-            option.metavar = ""
-            beside = (p for p in self.params if p.name == "quiet")
-            option.rich_help_panel = getattr(next(beside, None), "rich_help_panel", None)
-        return option
-
-
-def _current(words: Sequence[str], renamed: Mapping[str, str]) -> list[str]:
-    """Return typed words with today's names of options, and a note on each that was replaced."""
-    current = []
-    for word in words:
-        flag = word.partition("=")[0] if word.startswith("--") else word[:2]
-        if flag not in renamed:
-            current.append(word)
-            continue
-        if "--quiet" not in words:
-            talk(f"note: {flag} is now {renamed[flag]}")
-        ending = word.removeprefix(flag)
-        equals = "=" if ending and not word.startswith("--") else ""  # -cNAME: --column=NAME
-        current.append(renamed[flag] + equals + ending)
-    return current
+    module = import_module(f"qifsql.commands.{name}.cli")
+    with speaking(of_locale() if name in commands.TRANSLATED else "en"):
+        epilog = _examples(module.EXAMPLES)
+        command = app.command(cls=Command, rich_help_panel=job, epilog=epilog)
+        command(grouped(getattr(module, name)))
 
 
 def _examples(examples: Mapping[str, str]) -> str:
@@ -102,12 +78,20 @@ def _examples(examples: Mapping[str, str]) -> str:
     return "\n\n".join([translated("Examples:"), *lines])
 
 
-def _typed(words: Sequence[str]) -> Sequence[str]:
-    """Return the commands to load: the typed one, all (a tenth of a second) if it is unknown."""
-    if words and words[0] in VERSION:
-        return ()
-    name = words[0].replace("-", "_") if words else ""
-    return (name,) if name in commands.NAMES and "_" not in words[0] else commands.NAMES
+def _application_for(words: Sequence[str]) -> typer.Typer:
+    """Return the command line with the typed command alone, or a list of all commands without it.
+
+    A shell that completes words asks for all commands (and takes a tenth of a second).
+    """
+    if COMPLETION in os.environ:
+        return application()
+    word = words[0] if words else ""
+    name = word.replace("-", "_")
+    if "_" in word or name not in commands.NAMES:
+        return application((), listed=() if word in VERSION else commands.NAMES)
+    if name in commands.TRANSLATED:
+        bind_locale()
+    return application((name,))
 
 
 def _version(flag: bool) -> None:
@@ -182,19 +166,20 @@ def _run() -> int | None:
     words = former_names.current(words)
     if words and not words[0].startswith("-") and words[0].replace("-", "_") not in commands.NAMES:
         words = ["start", *words] if Path(words[0]).is_file() else words  # a file alone is explored
-    names = _typed(words)
-    if set(names) <= set(commands.TRANSLATED):
-        bind_locale()
     try:
-        result: int | None = application(names)(words, standalone_mode=False)
+        result: int | None = _application_for(words)(words, standalone_mode=False)
     except typer.TyperException as e:
         message = " ".join(str(e.format_message()).split()).rstrip(".")
         context = getattr(e, "ctx", None)  # of the command, if one was typed
         command = f" {context.info_name}" if context is not None and context.parent else ""
+        from qifsql.options.typed_words import split_qids
+
         hint = split_qids(words, message) or f"see qifsql{command} --help"
         talk(f"error: {message}; {hint}")
         return 2
     except DatasetError as e:
+        from qifsql.options.typed_words import split_qids
+
         if hint := split_qids(words, str(e)):
             raise DatasetError(f"{str(e).partition(';')[0]}; {hint}", detail=e.detail) from e
         raise

@@ -24,8 +24,10 @@ from qifsql.adversary.notes import (
 from qifsql.adversary.options import NULL_RULES
 from qifsql.adversary.spec import Attack, Attribute, BoundAttack, ColumnRoles, Microdata
 from qifsql.data.collection import ABSENT_RULES, Collection, tagged
-from qifsql.data.dataset import Catalog, Dataset, Repeated, Schema
-from qifsql.data.expressions import parse, source_columns, split_name
+from qifsql.data.column_questions import Catalog, Repeated
+from qifsql.data.dataset import Dataset, Schema
+from qifsql.data.expressions import parse, source_columns
+from qifsql.data.option import split_name
 from qifsql.data.topics import numbers_people
 from qifsql.data.types import NUMBERS, family, generalised, nested
 from qifsql.errors import ColumnError, InputError, WeightError, plural, quoted

@@ -10,7 +10,8 @@ from qifsql.adversary.gains import IDENTITY, OF_VALUES, Gain
 from qifsql.adversary.models import Model
 from qifsql.adversary.rule_text import decimal
 from qifsql.adversary.spec import Attribute, BoundGain
-from qifsql.data.dataset import Catalog, Column, Schema
+from qifsql.data.column_questions import Catalog
+from qifsql.data.dataset import Column, Schema
 from qifsql.data.expressions import parse
 from qifsql.data.types import NUMBERS, family
 from qifsql.errors import ExpressionError, InputError, quoted

@@ -18,8 +18,9 @@ from qifsql.adversary.spec import Attribute
 from qifsql.data.coarsen import coarsened
 from qifsql.data.collection import tag_of, tagged
 from qifsql.data.dataset import Column, Schema
-from qifsql.data.expressions import SOURCE, column, identifier, not_an_expression, parse, split_name
+from qifsql.data.expressions import SOURCE, column, identifier, not_an_expression, parse
 from qifsql.data.files import matches
+from qifsql.data.option import split_name
 from qifsql.errors import ColumnError, InputError, did_you_mean, quoted
 
 Attributes = tuple[Attribute, ...]

@@ -8,7 +8,7 @@ from sqlglot import exp
 from qifsql.adversary.models import Model
 from qifsql.adversary.names import Attributes
 from qifsql.adversary.spec import Attack, Attribute, Microdata
-from qifsql.data.dataset import Catalog, Repeated, Spelling
+from qifsql.data.column_questions import Catalog, Repeated, Spelling
 from qifsql.data.expressions import identifier, source_columns
 from qifsql.data.missing import option_text
 from qifsql.data.types import generalised

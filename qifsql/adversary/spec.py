@@ -11,7 +11,8 @@ from qifsql.adversary.gains import IDENTITY, Gain, parse
 from qifsql.adversary.models import MODELS, Model
 from qifsql.adversary.options import NullRule, Options
 from qifsql.data.collection import Absent, Collection, Source
-from qifsql.data.dataset import Dataset, Repeated, Tabular, datasets
+from qifsql.data.column_questions import Repeated
+from qifsql.data.dataset import Dataset, Tabular, datasets
 from qifsql.data.expressions import FLOATING
 from qifsql.data.files import path_text
 from qifsql.data.option import as_names, as_tuple, check_names

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from qifsql.adversary.models import Model
 from qifsql.adversary.spec import Attribute
 from qifsql.data.collection import ABSENT
-from qifsql.data.dataset import Catalog
+from qifsql.data.column_questions import Catalog
 from qifsql.data.types import INTEGERS, NOTHING, family
 from qifsql.errors import TargetError, quoted
 

@@ -29,7 +29,8 @@ from qifsql.counting.release_columns import (
 from qifsql.counting.spans import Generalised, Raw
 from qifsql.data.dataset import Dataset, titles_of
 from qifsql.data.domains import common_domain, domain
-from qifsql.data.expressions import parse, split_name
+from qifsql.data.expressions import parse
+from qifsql.data.option import split_name
 from qifsql.data.types import family
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.protocol import Engine

@@ -11,8 +11,9 @@ from qifsql.counting.spans import Generalised, Raw
 from qifsql.data.collection import tag_of
 from qifsql.data.dataset import Column, Dataset, Schema, titles_of
 from qifsql.data.domains import common_domain, domain
-from qifsql.data.expressions import not_an_expression, split_name
+from qifsql.data.expressions import not_an_expression
 from qifsql.data.hierarchy import Hierarchy
+from qifsql.data.option import bare_name, split_name
 from qifsql.data.types import family, nested
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.protocol import Engine
@@ -177,7 +178,7 @@ def tagged_names(texts: Sequence[str], last: int, schema: Schema) -> tuple[list[
     quasi-identifier, too.
     """
     untagged, tags = split_tags(texts, last, schema, QID)
-    bare_names = {(split_name(n) or (n,))[0] for n in untagged}  # age of ``age=EXPRESSION``
+    bare_names = {bare_name(n) for n in untagged}  # age of ``age=EXPRESSION``
     tagged = [name for _, name in tags if name not in bare_names and schema.find(name) is not None]
     return [*untagged, *dict.fromkeys(tagged)], tags
 

@@ -13,7 +13,8 @@ from qifsql.adversary.spec import Attack, Attribute, BoundAttack, Microdata
 from qifsql.counting import suppressed
 from qifsql.counting.join import with_joined_people
 from qifsql.data.dataset import Dataset
-from qifsql.data.expressions import FLOATING, identifier, split_name, with_one_missing
+from qifsql.data.expressions import FLOATING, identifier, with_one_missing
+from qifsql.data.option import split_name
 from qifsql.data.readers import relation
 from qifsql.data.types import nested
 from qifsql.engine import remembered

@@ -136,12 +136,6 @@ def is_nan(tree: exp.Expr) -> exp.Expr:
     return exp.and_(*map(exp.not_, calls))
 
 
-def split_name(text: str) -> tuple[str, str] | None:
-    """Return ``name=expression`` as its two parts; None if ``text`` has no name in front."""
-    m = re.fullmatch(r"\s*([^=<>!]*[^=<>!\s])\s*=(?!=)\s*(.+)", text, re.S)
-    return (m[1], m[2]) if m else None
-
-
 def parse(text: str, schema: Schema, what: str) -> exp.Expr:
     """Return one SQL expression over the columns of ``schema``; ``what`` names it in messages.
 

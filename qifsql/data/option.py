@@ -180,6 +180,17 @@ def _is_open(expression: str) -> bool:
     return in_text or depth > 0
 
 
+def split_name(text: str) -> tuple[str, str] | None:
+    """Return ``name=expression`` as its two parts; None if ``text`` has no name in front."""
+    m = re.fullmatch(r"\s*([^=<>!]*[^=<>!\s])\s*=(?!=)\s*(.+)", text, re.S)
+    return (m[1], m[2]) if m else None
+
+
+def bare_name(text: str) -> str:
+    """Return the name of ``name=expression``; a text without an equals sign is a name itself."""
+    return (split_name(text) or (text, ""))[0]
+
+
 def one_of(*names: str) -> Form:
     """Return the form of a text that is one of ``names``."""
     says = f"{', '.join(map(quoted, names[:-1]))} or {quoted(names[-1])}"

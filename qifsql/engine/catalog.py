@@ -9,7 +9,8 @@ from typing import cast
 from sqlglot import exp
 
 from qifsql.data.collection import Collection
-from qifsql.data.dataset import Column, Dataset, Repeated, Schema, Spelling, UsualWords
+from qifsql.data.column_questions import Repeated, Spelling, UsualWords
+from qifsql.data.dataset import Column, Dataset, Schema
 from qifsql.data.expressions import SOURCE, filled, identifier, parse, source_columns
 from qifsql.data.expressions import column as _column
 from qifsql.data.files import equal_files
@@ -71,7 +72,7 @@ COUNT_WORDS = ("list_sort(list(DISTINCT word) FILTER (WHERE word IS NOT NULL))",
 
 
 class Catalog:
-    """The catalog that binding reads for one dataset (``qifsql.adversary.bind.Catalog``)."""
+    """The catalog that binding reads for one dataset (``qifsql.data.column_questions``)."""
 
     def __init__(
         self,

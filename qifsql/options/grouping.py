@@ -6,11 +6,9 @@ options of a function (``qifsql.data.option``). The command passes the latter to
 
 import functools
 import inspect
-import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import is_dataclass
-from itertools import zip_longest
 from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any, get_args, get_origin, is_typeddict
@@ -65,7 +63,7 @@ Group = Callable[[dict[str, Any]], object]
 VALUES: Mapping[type, str] = {bool: "", int: "N", float: "X", Path: "PATH", list: "TEXT"}
 """The word for the value of an option in help texts, by its type."""
 OPTIONAL_SHARE = "[SHARE]"
-"""The word for a value that may be left out: it is 1 then (see ``with_bare_values``)."""
+"""The word for a value that may be left out: it is 1 then (see ``typed_words``)."""
 
 PANELS = (None, forms.ATTACK, forms.OPTIONS, forms.DETAILS, forms.DATA, forms.RUN, forms.LIMITS)
 """The order of panels in help texts: arguments (None), the question, and so on."""
@@ -142,20 +140,6 @@ def _place_in_help(parameter: inspect.Parameter) -> tuple[int, bool]:
         return PANELS.index(None), False
     panel = option.rich_help_panel if option.rich_help_panel in PANELS else forms.OPTIONS
     return PANELS.index(panel or forms.OPTIONS), parameter.default is not inspect.Parameter.empty
-
-
-def with_bare_values(words: Sequence[str], bare: Collection[str]) -> list[str]:
-    """Return typed words with the value 1 behind each option of ``bare`` that has no number.
-
-    >>> with_bare_values(["--suppress", "FILE", "--suppress", "0.04"], ["--suppress"])
-    ['--suppress', '1', 'FILE', '--suppress', '0.04']
-    """
-    complete: list[str] = []
-    for word, following in zip_longest(words, words[1:], fillvalue=""):
-        complete.append(word)
-        if word in bare and not re.fullmatch(r"-?[0-9./]+", following):
-            complete.append("1")
-    return complete
 
 
 def _translated(annotation: Any) -> Any:

@@ -1,36 +1,16 @@
 """Parse typed text: lists of names, and the target of an attack."""
 
 import re
-import shlex
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import takewhile
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
-from qifsql.adversary.models import MODELS
 from qifsql.data.collection import ABSENT
-from qifsql.data.expressions import split_name
-from qifsql.data.option import csv_row
+from qifsql.data.option import bare_name, csv_row
 from qifsql.errors import InputError, quoted
 
-QIDS = ("--qids", "-q")
 SECONDS_PER_UNIT = {"": 1, "s": 1, "m": 60, "h": 3600}
 TARGET_PHRASES = {" is null": None, " is absent": ABSENT}  # instead of =VALUE
 QUOTED = r'"((?:[^"]|"")*)"'  # a name in quotes, as in a row of CSV
-
-
-def left_out_model(typed: Mapping[str, Any]) -> list[str]:
-    """Return the usual model to put in front if it was left out: crs, with a secret crs,cas.
-
-    ``typed`` are the words by argument and option. The first word is then a file, in the place of
-    the model. Letters and commas mean a (misspelt) model, unless there is a file of that name.
-    """
-    word = typed.get("model")
-    if not isinstance(word, str) or word.casefold() in ("", *MODELS):
-        return []
-    if re.fullmatch("[A-Za-z, ]*", word) and ("," in word or not Path(word).exists()):
-        return []
-    return ["crs,cas" if typed.get("secret") else "crs"]
 
 
 def unquoted(value: str | None) -> str | None:
@@ -139,7 +119,7 @@ def hierarchies(texts: Sequence[str], qids: Sequence[str]) -> dict[str, str]:
 
 def hierarchies_of_secrets(values: Iterable[str], secrets: Sequence[str]) -> dict[str, str]:
     """Return files by secret from SECRET=FILE; with one secret, FILE alone is its hierarchy."""
-    names = [(split_name(secret) or (secret, ""))[0] for secret in secrets]
+    names = [bare_name(secret) for secret in secrets]
     files: dict[str, str] = {}
     for text in values:
         pair = split_assignment(text, names)
@@ -152,28 +132,3 @@ def hierarchies_of_secrets(values: Iterable[str], secrets: Sequence[str]) -> dic
             raise InputError(f"the hierarchy of {quoted(name)} is given twice; give it once")
         files[name] = file
     return files
-
-
-def split_qids(words: Sequence[str], message: str) -> str:
-    """Return the hint that quasi-identifiers are one word, if an error is about a second one.
-
-    Args:
-        words: The words of the command line: ``--qids age sex``.
-        message: The error: it names a word that is no file.
-
-    Returns:
-        ``did you mean --qids age,sex?``, or an empty text.
-
-    """
-
-    def is_name(word: str) -> bool:
-        path = Path(word)
-        is_file = path.name != word or bool(path.suffix) or path.exists()
-        return not word.startswith("-") and not is_file
-
-    for i, flag in enumerate(words):
-        if flag in QIDS and words[i + 2 :]:
-            names = list(takewhile(is_name, words[i + 2 :]))
-            if names and re.search(rf"(?<!\w){re.escape(names[0])}(?!\w)", message):
-                return f"did you mean {flag} {shlex.quote(','.join([words[i + 1], *names]))}?"
-    return ""

@@ -21,7 +21,8 @@ from polars.selectors import by_name
 from qifsql import __version__
 from qifsql.adversary.spec import Attack, BoundAttack, ColumnRoles
 from qifsql.data import installation
-from qifsql.data.dataset import Repeated, is_of_spark
+from qifsql.data.column_questions import Repeated
+from qifsql.data.dataset import is_of_spark
 from qifsql.data.files import MANIFEST
 from qifsql.data.frames import digest_of
 from qifsql.engine import masks

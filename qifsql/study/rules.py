@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from qifsql.adversary.models import Model
-from qifsql.data.expressions import split_name
 from qifsql.data.files import matches
+from qifsql.data.option import bare_name
 from qifsql.results.assessment import DETAILS, INDIVIDUAL, MEASURES, SCHEMA
 from qifsql.study.recipients import RISKS
 
@@ -161,4 +161,4 @@ def asked_for(text: str, names: Sequence[str]) -> bool:
 
 def _name(text: str) -> str:
     """Return the name before an expression, without the tag of the focal dataset."""
-    return (split_name(text) or (text, ""))[0].removeprefix("1:")
+    return bare_name(text).removeprefix("1:")

@@ -385,7 +385,7 @@ def test_help_is_fast_and_names_every_command():
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run([*COMMAND, "--help"], capture_output=True, text=True, check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    assert after.ru_utime - before.ru_utime < 2  # the aim is 0.5 s, on a machine of usual speed
+    assert after.ru_utime - before.ru_utime < 0.6  # 0.15 s on a machine of usual speed
     for name in ("demo", "describe", "attack", "inspect", "sql", "shell"):
         assert re.search(rf"\b{name}\b", done.stdout)
 
@@ -400,13 +400,6 @@ def test_every_command_is_documented_and_has_a_function_of_its_name():
         assert callable(getattr(qifsql, name))
         assert command.callback.__doc__
         assert f"qifsql {spoken}" in readme or f"make {spoken}" in readme
-
-
-def test_help_loads_no_library_of_data() -> None:
-    libraries = "{'duckdb', 'polars', 'pyarrow', 'jinja2'}"
-    code = f"import sys, qifsql.app; print(*{libraries} & {{*sys.modules}})"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert told.stdout.strip() == ""
 
 
 def test_an_interruption_while_the_command_loads_is_one_line() -> None:

@@ -18,7 +18,8 @@ from strategies import NAMES
 
 import qifsql
 from qifsql.data.dataset import Column, Dataset, Schema
-from qifsql.data.expressions import SOURCE, parse, split_name
+from qifsql.data.expressions import SOURCE, parse
+from qifsql.data.option import split_name
 from qifsql.data.readers import relation
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.duckdb import DuckDB

@@ -15,8 +15,9 @@ import pytest
 from pages import needs_shell
 from places import SAMPLES
 from terminal import run
+from typer.testing import CliRunner
 
-import qifsql
+from qifsql.app import application
 from qifsql.commands import NAMES, TRANSLATED
 from qifsql.presentation.language import LOCALES
 
@@ -124,12 +125,25 @@ def test_help_without_a_command_is_that_of_all() -> None:
     assert run("help").out == run("-h").out == run().out
 
 
-def test_the_version_loads_no_command() -> None:
-    code = "import sys; sys.argv[1:] = ['-V']; import qifsql.app; qifsql.app.main(); "
-    code += "from qifsql.commands import NAMES; names = ['qifsql.commands.' + n for n in NAMES]; "
-    code += "print([name for name in names if name in sys.modules])"
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert ran.stdout == f"qifsql {qifsql.__version__}\n[]\n"
+def test_the_list_of_commands_is_as_if_all_were_loaded() -> None:
+    shown = [
+        CliRunner().invoke(app, "--help") for app in (application(), application((), listed=NAMES))
+    ]
+    assert shown[0].output == shown[1].output
+    assert all(name in shown[0].output for name in NAMES)
+
+
+@pytest.mark.parametrize("flag", ["--version", "--help"])
+def test_version_and_help_load_no_command(flag: str) -> None:
+    code = "import sys; sys.argv[1:] = [sys.argv[1]]; import qifsql.app; qifsql.app.main(); "
+    code += (
+        "from qifsql.commands import NAMES; names = [f'qifsql.commands.{n}.cli' for n in NAMES]; "
+    )
+    code += "print({*names, 'sqlglot', 'polars', 'pyarrow', 'duckdb'} & {*sys.modules})"
+    ran = subprocess.run(
+        [sys.executable, "-c", code, flag], capture_output=True, text=True, check=True
+    )
+    assert ran.stdout.endswith("\nset()\n")
 
 
 @pytest.mark.slow(because="1.7 s; every recorded mutant dies without it")

@@ -1,1 +1,1 @@
-"""``qifsql adversaries``: success of adversaries who know only some of the quasi-identifiers."""
+"""Compute the success of adversaries who know only some of the quasi-identifiers."""

@@ -25,7 +25,7 @@ from qifsql.commands.adversaries.stored_sweep import (
     people_by_bin,
     read_sweep,
 )
-from qifsql.data.dataset import Repeated
+from qifsql.data.column_questions import Repeated
 from qifsql.data.option import complete
 from qifsql.errors import InputError, large, plural, quoted
 from qifsql.measures.distribution import Distribution

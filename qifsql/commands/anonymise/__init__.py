@@ -1,1 +1,1 @@
-"""``qifsql anonymise``: a generalised release."""
+"""Write a release: quasi-identifiers generalised, one record per person, or fewer columns."""

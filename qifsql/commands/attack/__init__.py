@@ -1,1 +1,1 @@
-"""``qifsql attack``: the success of one adversary."""
+"""Measure what an adversary gains on records or, with --person, on people."""

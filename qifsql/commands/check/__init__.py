@@ -1,1 +1,1 @@
-"""``qifsql check``: a release against a policy."""
+"""Check a release against a policy; exit code 4 if a level is not met."""

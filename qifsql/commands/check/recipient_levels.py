@@ -36,8 +36,7 @@ from qifsql.commands.sweep.sweep import sweep
 from qifsql.counting.session import opened
 from qifsql.data.collection import Source, plain_name
 from qifsql.data.dataset import Dataset, Schema
-from qifsql.data.expressions import split_name
-from qifsql.data.option import as_names
+from qifsql.data.option import as_names, bare_name
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, quoted
 from qifsql.results.result import Result
@@ -347,7 +346,7 @@ def _options(policy: Policy, taken: Sequence[str], what: str) -> dict[str, Any]:
 def _qid_texts(policy: Policy, names: Sequence[str]) -> list[str]:
     """Return quasi-identifiers by their names: as the adversary defines them, or columns."""
     texts = as_names(policy.adversary.get("qids") or ())
-    defined = {(split_name(text) or (text, ""))[0]: text for text in texts}
+    defined = {bare_name(text): text for text in texts}
     return [defined.get(name, name) for name in names]
 
 

@@ -1,1 +1,1 @@
-"""``qifsql compare``: a file beside its releases, its changes, or other attributes."""
+"""Compare FILE with sanitised releases or with changes: the remaining risk and the loss."""

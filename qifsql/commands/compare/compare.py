@@ -12,8 +12,7 @@ from qifsql.commands.compare.refinement.refinement import refines
 from qifsql.commands.compare.releases import compare_releases
 from qifsql.commands.compare.spec import CompareOptions
 from qifsql.data.dataset import Tabular, datasets
-from qifsql.data.expressions import split_name
-from qifsql.data.option import as_names, complete, is_given
+from qifsql.data.option import as_names, bare_name, complete, is_given
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
 from qifsql.results.result import Result
@@ -136,7 +135,7 @@ def _with_recipients(
         recipients = [recipient for recipient in recipients if recipient.qids]
         if recipients:
             all_texts = as_names(policy.adversary["qids"])
-            texts = [text for text in all_texts if (split_name(text) or (text,))[0] not in missing]
+            texts = [text for text in all_texts if bare_name(text) not in missing]
             bounds = replace(
                 policy,
                 adversary={**policy.adversary, "qids": texts},

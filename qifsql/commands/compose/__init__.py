@@ -1,1 +1,1 @@
-"""``qifsql compose``: several sanitised releases together."""
+"""Composition (intersection) attack: what several sanitised releases reveal together."""

@@ -1,1 +1,1 @@
-"""``qifsql demo``: the main job on the bundled sample."""
+"""Run the main job on the bundled sample: print the tables, write the reports."""

@@ -1,1 +1,1 @@
-"""``qifsql describe``: the columns of a dataset."""
+"""Describe the columns: missing, distinct, entropy, people singled out, suggested roles."""

@@ -16,7 +16,8 @@ from qifsql.commands.describe.evidence import NOTHING, RECORDS, Sample, Texts, c
 from qifsql.commands.describe.guesses import NESTED, Guess, guesses
 from qifsql.commands.describe.spec import DescribeOptions
 from qifsql.commands.sweep.sweep import sweep
-from qifsql.data.dataset import Column, Dataset, Repeated, Schema, Spelling, Tabular
+from qifsql.data.column_questions import Repeated, Spelling
+from qifsql.data.dataset import Column, Dataset, Schema, Tabular
 from qifsql.data.expressions import SOURCE, column
 from qifsql.data.option import as_names, complete
 from qifsql.data.readers import relation

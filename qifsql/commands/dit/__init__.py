@@ -1,1 +1,1 @@
-"""``qifsql dit``: differential inference testing."""
+"""Differential inference testing: how much a guess about a person depends on their record."""

@@ -9,7 +9,6 @@ from typing import Annotated, Any, Required, TypedDict
 from qifsql.adversary.options import Where, qids_option
 from qifsql.commands.dit import black_box
 from qifsql.counting.release_limits import ClassLimits, Number
-from qifsql.data.expressions import split_name
 from qifsql.data.files import path_text
 from qifsql.data.option import (
     DETAILS,
@@ -28,6 +27,7 @@ from qifsql.data.option import (
     WRITTEN,
     Option,
     as_names,
+    bare_name,
 )
 from qifsql.errors import InputError, did_you_mean, quoted
 
@@ -352,7 +352,7 @@ def _hierarchy_files(options: DitOptions) -> tuple[str | Path | None, dict[str, 
     if not isinstance(hierarchy, Mapping):
         return hierarchy, {}
     secrets, qids = (
-        [(split_name(name) or (name, ""))[0] for name in as_names(names)]
+        [bare_name(name) for name in as_names(names)]
         for names in (options["secret"], options["qids"])
     )
     files = {name: path_text(file) for name, file in hierarchy.items()}

@@ -1,1 +1,1 @@
-"""``qifsql dp``: noisy counts, their privacy and utility."""
+"""Compare the privacy loss and the utility of differentially private counts."""

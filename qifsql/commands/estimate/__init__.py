@@ -1,1 +1,1 @@
-"""``qifsql estimate``: uniqueness in a population, estimated from a sample."""
+"""Estimate population uniqueness and the re-identification risk of records from a sample."""

@@ -1,1 +1,1 @@
-"""``qifsql explain``: the meaning of a measure."""
+"""Explain a measure: formula, worked example, direction, range and source."""

@@ -1,1 +1,1 @@
-"""``qifsql init``: a first study."""
+"""Write a commented study that runs as it is; never overwrite a file."""

@@ -1,1 +1,1 @@
-"""``qifsql inspect``: blocks, objects of information flow, records, the facts of one person."""
+"""Show the blocks (equivalence classes) of the partition, or what is behind them."""

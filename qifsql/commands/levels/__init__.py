@@ -1,1 +1,1 @@
-"""``qifsql levels``: k-anonymity, l-diversity, t-closeness and related levels."""
+"""Measure k-anonymity, l-diversity, t-closeness and related levels."""

@@ -1,1 +1,1 @@
-"""``qifsql link``: links between a release and a register."""
+"""Link a release with a register of names: unique matches, and how many are correct."""

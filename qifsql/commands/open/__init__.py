@@ -1,1 +1,1 @@
-"""``qifsql open``: a local page to look at a file and to try changes."""
+"""Open a file, or a stored sweep, as a local page: choose roles, try changes, see the risk."""

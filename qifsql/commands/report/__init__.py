@@ -1,1 +1,1 @@
-"""``qifsql report``: a report from stored results."""
+"""Write a report from stored results, for people who decide and for people who check."""

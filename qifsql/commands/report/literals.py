@@ -19,8 +19,7 @@ from sqlglot.errors import SqlglotError
 from qifsql.adversary import changes as adversary_changes
 from qifsql.adversary.laws import laws
 from qifsql.adversary.spec import Attribute
-from qifsql.data.expressions import split_name
-from qifsql.data.option import names
+from qifsql.data.option import names, split_name
 from qifsql.errors import InputError
 from qifsql.presentation.language import said
 

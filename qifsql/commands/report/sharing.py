@@ -16,7 +16,7 @@ from sqlglot.errors import SqlglotError
 
 from qifsql.adversary.laws import laws
 from qifsql.commands.report import differences, literals
-from qifsql.data.expressions import split_name
+from qifsql.data.option import split_name
 from qifsql.errors import InputError, quoted
 from qifsql.presentation import small_groups
 from qifsql.presentation.language import counted, said

@@ -1,1 +1,1 @@
-"""``qifsql run``: run a study, and reuse results that have not changed."""
+"""Run all entries of a study, from attacks to checks; reuse unchanged results."""

@@ -1,1 +1,1 @@
-"""``qifsql shell``: a DuckDB prompt with views of the partition."""
+"""Open a DuckDB prompt with views of the blocks ready."""

@@ -1,1 +1,1 @@
-"""``qifsql sql``: the SQL of an attack."""
+"""Print the SQL that gives the same numbers in a DuckDB prompt, or in Spark; run nothing."""

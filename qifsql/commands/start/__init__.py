@@ -1,1 +1,1 @@
-"""``qifsql start``: from a file to a report."""
+"""Go from a file to a report: suggest roles, ask, write a study, run it."""

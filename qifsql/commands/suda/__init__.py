@@ -1,1 +1,1 @@
-"""``qifsql suda``: minimal sample uniques, special uniques and their scores."""
+"""Find special uniques: minimal sample uniques (MSU), SUDA and DIS-SUDA scores."""

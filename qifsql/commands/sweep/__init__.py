@@ -1,1 +1,1 @@
-"""``qifsql sweep``: every subset of the quasi-identifiers at once."""
+"""Attack with every subset of the quasi-identifiers; rank subsets and columns to drop."""

@@ -1,1 +1,1 @@
-"""``qifsql synthetic``: the people behind synthetic releases, and what these say of them."""
+"""Measure what synthetic releases say about the people of FILE, from whom they were made."""

@@ -1,1 +1,1 @@
-"""The command ``tables``: what published tables of counts give away."""
+"""Attack published tables of counts: what they prove, and what the best guess gets right."""

@@ -1,1 +1,1 @@
-"""``qifsql unhash``: a dictionary attack on hashes."""
+"""Dictionary attack: hash all candidate identifiers and look them up in a column of hashes."""

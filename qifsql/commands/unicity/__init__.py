@@ -1,1 +1,1 @@
-"""``qifsql unicity``: people who are unique by a few of their records."""
+"""Unicity of a pseudonymous log: how many people are unique by a few of their own records."""

@@ -1,1 +1,1 @@
-"""``qifsql verify``: recompute the numbers of a stored result by other ways."""
+"""Recompute each number of a stored result by other ways; exit code 4 if one differs."""
