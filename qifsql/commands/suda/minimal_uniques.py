@@ -13,11 +13,11 @@ import polars as pl
 from sqlglot import exp
 
 from qifsql.adversary.spec import Microdata
-from qifsql.commands.suda.packing import WIDE, Packing
 from qifsql.commands.suda.spec import MOST_QIDS
 from qifsql.commands.suda.unique_families import MOST_SUBSETS, UniqueFamilies, expected, too_many
 from qifsql.commands.suda.unique_walk import Chunk, Walker, coded_name
 from qifsql.counting import suppressed
+from qifsql.counting.packing import WIDE_BITS, Packing
 from qifsql.counting.scales import make_dictionary, own_name, own_table
 from qifsql.counting.stream_session import opened_streams
 from qifsql.counting.subset_families import members
@@ -159,7 +159,8 @@ class MinimalUniques:
         has_stars = set(star_codes) != {None}
         if has_stars:  # one code more, for a * that is none of the values
             spreads = [replace(spread, values=spread.values + 1) for spread in spreads]
-        self.packing = Packing.of(spreads)
+        order = Packing.order_of(spreads)
+        self.packing = Packing(order, tuple(spreads[i].values for i in order))
         if has_stars:
             spare_codes = [spread.values - 1 for spread in spreads]
             codes = [s if c is None else c for c, s in zip(star_codes, spare_codes, strict=True)]
@@ -184,7 +185,7 @@ class MinimalUniques:
     @property
     def in_families(self) -> bool:
         """Return whether they are so many, or have so many values, that codes fit in no number."""
-        return self.n > MOST_QIDS or not self.packing.fits
+        return self.n > MOST_QIDS or self.packing.width > WIDE_BITS
 
     def _find_in_families(self, streams: int) -> Totals:
         """Find minimal sample uniques of many quasi-identifiers, one size of subsets after another.
@@ -236,7 +237,7 @@ class MinimalUniques:
             sizes = range(1, self.size_limit + 1)
             places = [members(number, len(names), sizes) for number in counts["taken"]]
         else:
-            places = [self.packing.numbers(subset) for subset in counts["taken"]]
+            places = [self.packing.members(subset) for subset in counts["taken"]]
         qids = [[names[i] for i in subset] for subset in places]
         counts = counts.with_columns(pl.Series("qids", qids, pl.List(pl.String)))
         return counts.select("qids", pl.col("qids").list.len().cast(pl.Int64).alias("size"), "msus")
@@ -330,7 +331,7 @@ class MinimalUniques:
             shape={
                 "order": [i + 1 for i in packing.order],
                 "shifts": [packing.shift(p) for p in range(packing.n)],
-                "wide": packing.rest_bits == WIDE,
+                "wide": packing.rest_bits == WIDE_BITS,
                 "missing": self.omit_missing or self.mark_missing,
             },
         )
@@ -348,7 +349,7 @@ class MinimalUniques:
         shape: dict[str, Shape] = {
             "stars": self.stars,
             "shifts": [packing.shift(p) for p in range(packing.n)],  # bits below each code
-            "wide": packing.rest_bits == WIDE,
+            "wide": packing.rest_bits == WIDE_BITS,
         }
         tables = {"numbered": own_name("numbered")}
         self.tables.make(coded_name(0), splice("suda/first_coded", tables=tables, shape=shape))

@@ -65,7 +65,7 @@ def _count_without(uniques: MinimalUniques, missing: int, statements: dict[str, 
     ``uniques``, and adds its statements to ``statements``.
     """
     microdata = uniques.microdata
-    incomplete_qids = set(uniques.packing.numbers(missing))
+    incomplete_qids = set(uniques.packing.members(missing))
     qids = tuple(q for i, q in enumerate(microdata.qids) if i not in incomplete_qids)
     if not qids:
         return 0

@@ -15,13 +15,14 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from qifsql.commands.suda.packing import Packing
+from qifsql.counting.packing import Packing
 from qifsql.counting.scales import own_name
 from qifsql.counting.stream_session import Statements, StreamSession, varying_macro
 from qifsql.engine.connections import Stream
 from qifsql.query.splice import splice
 
 ENDING = 1 << 30  # added to the turn of a block that ends
+BLOCK_BITS = 34  # bits for the numbers of the blocks of a chunk
 SHARED = ("numbered", "candidates", "scores", "set_counts", "value_counts")
 """Tables of the engine that all streams read or fill; others belong to one stream."""
 
@@ -57,8 +58,11 @@ class Walker(StreamSession):
         stream.rows(self.record(varying_macro(fields, packing.rest_type)))
         self.set(
             n=(packing.n, "INTEGER"),
-            every=(packing.every, "BIGINT"),
-            states=(1 << 2 * packing.n, packing.block_type),  # a set taken and a set open
+            every=(packing.all_attributes, "BIGINT"),
+            states=(
+                1 << 2 * packing.n,
+                packing.block_type(BLOCK_BITS),
+            ),  # a set taken and a set open
             most=(size_limit, "INTEGER"),
             ending=(ENDING, "BIGINT"),
         )
@@ -83,7 +87,7 @@ class Walker(StreamSession):
             later = packing.later(position)
             self.set(
                 bit=(1 << position, "BIGINT"),
-                after=(packing.every & ~((2 << position) - 1), "BIGINT"),  # those after it
+                after=(packing.all_attributes & ~((2 << position) - 1), "BIGINT"),  # those after it
                 field=(packing.field(position), packing.rest_type),
                 later=(later, packing.rest_type),  # bits of their codes in ``rest``
                 blocks=(n_blocks, "BIGINT"),  # that are numbered already

@@ -6,7 +6,8 @@ SQL: secrets of many values, codes of more than 64 bits together, very many coun
 
 from importlib.util import find_spec
 
-from qifsql.commands.sweep.layout import NARROW_BITS, Layout
+from qifsql.commands.sweep.layout import Layout
+from qifsql.counting.packing import NARROW_BITS
 from qifsql.data import installation
 from qifsql.errors import InputError
 

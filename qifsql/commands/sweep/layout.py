@@ -11,6 +11,7 @@ the block has the same value, because then the value does not matter.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from qifsql.counting.packing import NARROW_BITS, WIDE_BITS, Packing, code_bits
 from qifsql.counting.scales import Spread
 from qifsql.counting.subset_families import MOST_BITS
 
@@ -18,20 +19,18 @@ MOST_QIDS = MOST_BITS  # most quasi-identifiers: states and turns must fit in th
 MOST_COUNTED = 8  # most values of a secret with one counter per value
 MOST_COUNTERS = 24  # most counters in one pass
 WORD_BITS = 126  # bits of a word available to counters
-NARROW_BITS, WIDE_BITS = 64, 128  # bits of the types that hold ``rest``
+BLOCK_BITS = 28  # bits for the numbers of the blocks of a chunk
 
 
 @dataclass(frozen=True)
-class Layout:
+class Layout(Packing):
     """One pass: attributes by position, most distinguishing first, and the secrets it counts.
 
-    ``order`` has the number of the quasi-identifier at each position, ``values`` its number of
-    values, ``missing`` whether the last is the missing value. ``secrets`` maps the number of each
-    secret to its number of values. ``owners``: the pass also answers re-identification.
+    ``missing`` says of each attribute whether its last value is the missing value. ``secrets`` maps
+    the number of each secret to its number of values. ``owners``: the pass also answers
+    re-identification.
     """
 
-    order: tuple[int, ...]
-    values: tuple[int, ...]
     missing: tuple[bool, ...]
     people: int
     secrets: Mapping[int, int]
@@ -39,28 +38,10 @@ class Layout:
     owners: bool = True
 
     @property
-    def n(self) -> int:
-        """Return the number of attributes."""
-        return len(self.order)
-
-    @property
-    def all_attributes(self) -> int:
-        """Return the bits of all attributes in a state."""
-        return (1 << self.n) - 1
-
-    @property
-    def secret_bits(self) -> int:
+    def bits_below(self) -> int:
         """Return the number of bits of ``rest`` with the code of the secret."""
         # One code more: all ones, if nobody else in the block has the same value.
-        return _bits(next(iter(self.secrets.values())) + 1) if self.valued else 0
-
-    def shift(self, position: int) -> int:
-        """Return the number of bits of ``rest`` below the code of that attribute."""
-        return sum(_bits(v) for v in self.values[position + 1 :]) + self.secret_bits
-
-    def field(self, position: int) -> int:
-        """Return the bits of ``rest`` that hold the code of the attribute at that position."""
-        return ((1 << _bits(self.values[position])) - 1) << self.shift(position)
+        return code_bits(next(iter(self.secrets.values())) + 1) if self.valued else 0
 
     def fields(self, subset: int, *, entry: bool) -> int:
         """Return the bits of a packed key that hold the codes of a subset, and the secret.
@@ -68,50 +49,26 @@ class Layout:
         A packed key has ``entry`` above ``rest``. The caller says whether to keep ``entry``,
         because it is a different attribute in each table.
         """
-        code_bits = sum(self.field(p) for p in range(1, self.n) if subset >> p & 1)
-        bits_of_secret = (1 << self.secret_bits) - 1  # the lowest ones
+        bits_of_codes = sum(self.field(p) for p in range(1, self.n) if subset >> p & 1)
+        bits_of_secret = (1 << self.bits_below) - 1  # the lowest ones
         entry_bits = -1 << self.width if entry else 0  # all bits above ``rest``
         key_bits = self.rest_bits if self.key_type == self.rest_type else WIDE_BITS
-        return (entry_bits | code_bits | bits_of_secret) & ((1 << key_bits) - 1)
+        return (entry_bits | bits_of_codes | bits_of_secret) & ((1 << key_bits) - 1)
 
     def code(self, position: int, code: int | None = None) -> int:
         """Return a code of an attribute as it stands in a packed key, or all bits of its codes."""
-        bits = (1 << _bits(self.values[position])) - 1 if code is None else code
+        bits = (1 << code_bits(self.values[position])) - 1 if code is None else code
         return bits << (self.width if position == 0 else self.shift(position))
 
     @property
     def key_type(self) -> str:
         """Return the type that holds ``entry`` and ``rest`` together."""
-        return "UBIGINT" if self.width + _bits(max(self.values)) <= NARROW_BITS else "UHUGEINT"
-
-    def later(self, position: int) -> int:
-        """Return the bits of ``rest`` below the code of the attribute at that position."""
-        return (1 << self.shift(position)) - 1
+        return "UBIGINT" if self.width + code_bits(max(self.values)) <= NARROW_BITS else "UHUGEINT"
 
     @property
-    def width(self) -> int:
-        """Return the number of used bits of ``rest``."""
-        return self.shift(0)
-
-    @property
-    def rest_type(self) -> str:
-        """Return the type of ``rest``."""
-        return "UBIGINT" if self.rest_bits == NARROW_BITS else "UHUGEINT"
-
-    @property
-    def rest_bits(self) -> int:
-        """Return the number of bits of the type of ``rest``; a shift by it leaves nothing."""
-        return NARROW_BITS if self.width <= NARROW_BITS else WIDE_BITS
-
-    @property
-    def block_type(self) -> str:
-        """Return the type of a block's key: its state, and room for the numbers of 2^28 blocks."""
-        return "BIGINT" if 2 * self.n + 28 < NARROW_BITS else "HUGEINT"
-
-    @property
-    def word_type(self) -> str:
-        """Return the type of a word: HUGEINT for several counters, BIGINT for one."""
-        return "BIGINT" if self.valued else "HUGEINT"
+    def key_of_blocks(self) -> str:
+        """Return the type of a block's key: its state, and room for its number."""
+        return self.block_type(BLOCK_BITS)
 
     @property
     def counter_bits(self) -> int:
@@ -158,7 +115,7 @@ def plan_passes(
     as long as its counters suffice; each other secret has a separate pass. Both mappings have the
     spread of people over the values, by the number of the attribute; ``people`` is how many.
     """
-    order = tuple(sorted(qids, key=lambda i: (qids[i].together, i)))  # most distinguishing first
+    order = Packing.order_of(qids)  # most distinguishing first
     values = tuple(qids[i].values for i in order)
     missing = tuple(qids[i].missing for i in order)
     counted: dict[int, int] = {}  # the secrets of the first pass
@@ -179,8 +136,4 @@ def plan_passes(
 
 def codes_fit(layouts: Sequence[Layout]) -> bool:
     """Return whether the codes of each person fit in a key: ``rest``, and an ``entry`` above it."""
-    return all(x.width + _bits(max(x.values)) <= WIDE_BITS for x in layouts)
-
-
-def _bits(values: int) -> int:
-    return max(0, values - 1).bit_length()
+    return all(x.width + code_bits(max(x.values)) <= WIDE_BITS for x in layouts)

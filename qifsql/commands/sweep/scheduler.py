@@ -17,13 +17,14 @@ from operator import add
 from sqlglot import exp
 
 from qifsql.adversary.spec import BoundAttack
-from qifsql.commands.sweep.layout import WIDE_BITS, Layout
+from qifsql.commands.sweep.layout import Layout
 from qifsql.commands.sweep.plan import Progress, Task, qualify
 from qifsql.commands.sweep.strategies import Strategy
 from qifsql.commands.sweep.tables import SAMPLE, Tables, coded_plan, is_heavy
 from qifsql.commands.sweep.walk import Choices, settle_chunk, settle_one_block, settle_subset
 from qifsql.commands.sweep.worker import Sums, Worker
 from qifsql.commands.sweep.workspace import Workspace
+from qifsql.counting.packing import WIDE_BITS
 from qifsql.counting.stream_session import opened_streams
 from qifsql.engine.connections import Stream
 from qifsql.engine.protocol import LocalEngine

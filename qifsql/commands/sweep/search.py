@@ -164,7 +164,7 @@ class BorderSearch:
                 borders = find_borders(layout.n, self._make_ask(question, measure, threshold))
                 sides = {"minimal risky": borders.risky, "maximal safe": borders.safe}
                 for border, subsets in sides.items():
-                    members_of = {s: _members(layout.order, s) for s in subsets}
+                    members_of = {s: layout.members(s) for s in subsets}
                     for s in sorted(subsets, key=lambda s: (s.bit_count(), members_of[s])):
                         row = {
                             "model": "CRS" if secret is None else "CAS",
@@ -220,11 +220,6 @@ class BorderSearch:
         if measure == "probabilistic":
             return mode / people
         if self.stars is not None:  # nobody is certain because of records that are * in the subset
-            members = _members(self.passes[0].layout.order, subset)
+            members = self.passes[0].layout.members(subset)
             certain -= self.stars.certain(sum(1 << i for i in members), question)
         return certain / people
-
-
-def _members(order: Sequence[int], subset: int) -> list[int]:
-    """Return the numbers of the quasi-identifiers of a subset of positions."""
-    return sorted(i for position, i in enumerate(order) if subset >> position & 1)

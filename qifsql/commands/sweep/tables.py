@@ -15,12 +15,13 @@ from sqlglot import exp
 
 from qifsql.adversary.spec import Microdata
 from qifsql.commands.sweep import samples
-from qifsql.commands.sweep.layout import WIDE_BITS, Layout
+from qifsql.commands.sweep.layout import Layout
 from qifsql.commands.sweep.plan import Chunk, Progress, Task, first_attribute, qualify
 from qifsql.commands.sweep.samples import Stratum
 from qifsql.commands.sweep.spec import Sizes
 from qifsql.commands.sweep.worker import Worker, statements_for
 from qifsql.commands.sweep.workspace import Workspace
+from qifsql.counting.packing import WIDE_BITS
 from qifsql.counting.scales import own_name
 from qifsql.query import microdata_steps
 from qifsql.query.plan import Plan, Step

@@ -84,7 +84,7 @@ class Worker(StreamSession):
         self._macros = [
             *script("sweep/macros"),
             varying_macro(fields, layout.rest_type),
-            block_key_macro(layout.n, layout.block_type),
+            block_key_macro(layout.n, layout.key_of_blocks),
             packing_macro(layout.width, layout.key_type),
             people_macro(layout.counter_bits, valued=layout.valued),
         ]
@@ -102,8 +102,8 @@ class Worker(StreamSession):
             most=(sizes.greatest, "BIGINT"),  # attributes that a subset may take
             spare=(layout.n - sizes.least, "BIGINT"),  # attributes that it may drop
             two=(TWO_VARY, "INTEGER"),
-            secret=((1 << layout.secret_bits) - 1, layout.rest_type),
-            secret_bits=(layout.secret_bits, "INTEGER"),
+            secret=((1 << layout.bits_below) - 1, layout.rest_type),
+            secret_bits=(layout.bits_below, "INTEGER"),
         )
         self.stream.rows(settled_table(layout.words, valued=layout.valued))
         self.stream.prepared = layout, sizes

@@ -176,7 +176,7 @@ def test_the_words_that_are_made_for_a_pass_read_what_its_layout_packs(
     state, block = (1 << 2 * n) - 2, data.draw(st.integers(0, 2**28 - 1))
     macros = (
         varying_macro(tuple((1 << p, packed.field(p)) for p in range(1, n)), packed.rest_type),
-        worker.block_key_macro(n, packed.block_type),
+        worker.block_key_macro(n, packed.key_of_blocks),
         worker.packing_macro(packed.width, packed.key_type),
         worker.people_macro(packed.counter_bits, valued=valued),
     )
