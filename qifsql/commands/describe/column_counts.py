@@ -9,6 +9,8 @@ from qifsql.data.types import NUMBERS, family
 
 CATEGORIES = 50  # values of a floating number that may be categories
 AMOUNTS = 100  # values of a number that is no code
+POINTS = 20  # values of a number that begins above 1, from which on it is a score
+YEARS = (1000, 2100)
 ZEROS = 0.4  # share of zeros of a number of events that most people do not have
 OLDEST = (70, 98)  # the greatest age in a file, which 99 and 100 percent are not
 LONG, SECONDS = 1e9, 2e9  # the least number of a document; more than the seconds since 1970
@@ -108,4 +110,15 @@ class Counted:
         """Return whether values are measured or counted: many numbers, or zero for many people."""
         is_number = family(self.type) in NUMBERS and not self.binary
         is_counted = self.distinct > AMOUNTS or self.seen.zeros >= ZEROS
-        return self.floating or (is_number and is_counted)
+        return self.floating or (is_number and (is_counted or self.scored))
+
+    @property
+    def scored(self) -> bool:
+        """Return whether values are points: whole numbers that begin above those of codes.
+
+        Numbers of years are none, nor are ages.
+        """
+        least, greatest = self.seen.numbers or (0, 0)
+        is_years = YEARS[0] <= least and greatest <= YEARS[1]
+        is_many = self.seen.integers and self.distinct > POINTS
+        return is_many and least > 1 and not is_years and not self.aged
