@@ -64,7 +64,8 @@ FROM (
 INNER JOIN bounds {{ edge | using("place") }}
 {{ "WHERE bounds.lower = bounds.upper" if exact }};
 
--- One row per cell of a group: its people, and those without its multiplier.
+-- One row per cell of a group: its people, those without its multiplier, and the ratios between which
+-- no open cell is cut to its interval.
 {# group_people(edge=[1]), group_people(edge=[]) #}
 CREATE OR REPLACE VIEW group_people AS
 SELECT
@@ -75,17 +76,32 @@ SELECT
     groups.most,
     sum((greatest(least(loose, upper), lower) * parts_of_one)::HUGEINT)::DOUBLE / parts_of_one AS people,
     sum((greatest(least(loose / weight, upper), lower) * parts_of_one)::HUGEINT)::DOUBLE
-    / parts_of_one AS without
+    / parts_of_one AS without,
+    max(lower / loose) AS least_ratio,
+    min(upper / loose) AS greatest_ratio
 FROM groups
 INNER JOIN (
     SELECT {{ edge | each("place_#,") }} lower, upper, loose FROM open_cells
 ) AS cells {{ edge | using("place") }}
 GROUP BY ALL;
 
--- One row per cell of a group, with the people that it should have.
+-- One row per cell of a group, with the people that it should have, and whether one ratio of all its
+-- open cells gives them.
 CREATE OR REPLACE VIEW group_targets AS
-SELECT *, greatest(least(without, most), least) AS target
+SELECT
+    *,
+    greatest(least(without, most), least) AS target,
+    target / people AS plain_ratio,
+    coalesce(
+        1 BETWEEN least_ratio AND greatest_ratio
+        AND plain_ratio BETWEEN least_ratio AND greatest_ratio,
+        FALSE
+    ) AS is_plain
 FROM group_people;
+
+-- One row per cell of a group of which some open cells are cut to their intervals.
+CREATE OR REPLACE VIEW cut_targets AS
+SELECT * FROM group_targets WHERE NOT is_plain;
 
 -- One row per end of the interval of an open cell: the ratio of its multiplier at which it gets there,
 -- and what it adds there to the slope and to the fixed part of the people.
@@ -170,6 +186,7 @@ SELECT
     abs(targets.target - people) AS moved,
     CASE
         WHEN target = without THEN 1 / weight
+        WHEN is_plain THEN greatest(plain_ratio, 1e-3)
         ELSE coalesce(greatest(ratios.high, 1e-3), 1)
     END AS ratio,
     weight * ratio AS weight

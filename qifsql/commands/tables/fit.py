@@ -170,14 +170,15 @@ class _Fitting:
         """Return the steps that bring the people in each cell of a margin into its interval.
 
         The first replaces the table of the margin: ``group_people`` are the people of its open
-        cells now, ``group_targets`` those they should have, ``moved_groups`` the ratio for each
-        cell. The second multiplies the open cells of the clique by the ratio.
+        cells now, ``group_targets`` those they should have, ``cut_targets`` those of groups that
+        need more than a rule of three, ``moved_groups`` the ratio for each cell. The second multiplies the open cells of the clique by the ratio.
         """
         edge, open_cells = margin.edge, self.open[margin.clique]
         steps = (
             _step("group_people", {"groups": margin.table, "open_cells": open_cells}, edge=edge),
             _step("group_targets", materialized=True),
-            *_ratio_steps(edge, open_cells, "group_targets"),
+            _step("cut_targets"),
+            *_ratio_steps(edge, open_cells, "cut_targets"),
         )
         moved = _view("moved_groups", {"targets": "group_targets"}, edge=edge)
         return [
