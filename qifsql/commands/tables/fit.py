@@ -27,6 +27,7 @@ from qifsql.query.templates import load
 WHAT, GUESSING = "fitting expected counts", "looking for the best guess"
 MOST_ROUNDS = 300  # of fitting
 ROUNDS_PER_CHECK = 5  # rounds between two looks at what still moves
+PATIENCE = 50  # rounds in which what still moves has to fall to a half
 SETTLED_SHARE = 1e-8  # a component is settled if a round moves a smaller share of its people
 MOST_CELLS = 50_000_000  # combinations that the best guess depends on
 SCALE = 2**40  # parts of a person: expected counts are added as whole numbers of them
@@ -130,15 +131,20 @@ class _Fitting:
         return not self.margins.tables.rows(exp.select("1").from_(table).limit(1))
 
     def run(self) -> Fit:
-        """Repeat the steps until little moves, or ``MOST_ROUNDS`` times; return the counts."""
+        """Repeat the steps until little moves, or no less than before; return the counts.
+
+        A fit of many hidden counts may take thousands of rounds that hardly change it. It stops,
+        and a note says how many people still move.
+        """
         steps = self._steps_below(0)  # clique 0 is the root: the steps of all cliques
-        moved = 0.0  # the largest share of the people of a component, when last checked
+        moved = [0.0]  # at each check, the largest share of the people of a component
         for n in range(1, MOST_ROUNDS + 1 if steps else 0):
             for step in steps:
                 step()
             if n % ROUNDS_PER_CHECK == 0:
-                moved = self._set_aside()
-                if moved < SETTLED_SHARE:
+                moved.append(self._set_aside())
+                is_stuck = n > PATIENCE and 2 * moved[-1] > moved[-1 - PATIENCE // ROUNDS_PER_CHECK]
+                if moved[-1] < SETTLED_SHARE or is_stuck:
                     break
         cliques = []
         for i, link in enumerate(self.links):
@@ -146,7 +152,7 @@ class _Fitting:
             tables = {f"part_{n}": name for n, name in enumerate(parts)} | {"cells": self.cells[i]}
             n, edge = len(parts), link.edge
             cliques.append(self.margins.make("fitted_counts", tables, WHAT, edge=edge, parts=n))
-        return Fit(self.links, cliques, estimate=True, moved=moved)
+        return Fit(self.links, cliques, estimate=True, moved=moved[-1])
 
     def _steps_below(self, i: int) -> list[FitStep]:
         """Return the steps of clique i and of the cliques below it in the tree, in order.
@@ -171,7 +177,8 @@ class _Fitting:
 
         The first replaces the table of the margin: ``group_people`` are the people of its open
         cells now, ``group_targets`` those they should have, ``cut_targets`` those of groups that
-        need more than a rule of three, ``moved_groups`` the ratio for each cell. The second multiplies the open cells of the clique by the ratio.
+        need more than a rule of three, ``moved_groups`` the ratio for each cell. The second
+        multiplies the open cells of the clique by the ratio.
         """
         edge, open_cells = margin.edge, self.open[margin.clique]
         steps = (
