@@ -16,9 +16,27 @@ JOIN (
     JOIN theirs ON theirs.key = mine.key
 ) AS pairs ON pairs.kind = weighed.kind AND pairs.other = weighed.other;
 
--- One row about a column that may change: the pairs of records of one person, how many of them have
--- one value, how many records of the later release have the earlier value, over all pairs, and how
--- many records that release has.
+-- One row per record of a release whose person is known by a key or, without one (keyed: 0), by what
+-- must match exactly, where nobody else has that: the value of a column that may change (`own`).
+{# identified(keyed=0), identified(keyed=1) #}
+CREATE OR REPLACE VIEW identified AS
+SELECT
+    {% if keyed %}
+    key,
+    own AS value
+    {% else %}
+    exact AS key,
+    any_value(own) AS value
+    {% endif %}
+FROM people
+{% if not keyed %}
+GROUP BY exact
+HAVING count(*) = 1
+{% endif %};
+
+-- One row about a column that may change (`own`): the pairs of records of one person, how many of them
+-- have one value, how many records of the later release have the earlier value, over all pairs, and
+-- how many records that release has.
 CREATE OR REPLACE VIEW stays AS
 SELECT
     count(*) AS pairs,
@@ -27,17 +45,16 @@ SELECT
     (SELECT count(*) FROM everybody) AS others
 FROM mine
 JOIN theirs ON theirs.key = mine.key
-LEFT JOIN (SELECT value, count(*) AS records FROM everybody GROUP BY value) AS frequencies
-    ON frequencies.value IS NOT DISTINCT FROM mine.value;
+LEFT JOIN (SELECT own, count(*) AS records FROM everybody GROUP BY own) AS frequencies
+    ON frequencies.own IS NOT DISTINCT FROM mine.value;
 
--- One row per person whom the exactly matching columns alone tell from everybody else in a release.
-CREATE OR REPLACE VIEW alone AS
+-- One row per record of a release: its key, and its kind.
+CREATE OR REPLACE VIEW kinds_by_key AS
 SELECT
-    exact AS key,
-    any_value(value) AS value
-FROM valued
-GROUP BY exact
-HAVING count(*) = 1;
+    people.key,
+    kinds.kind
+FROM people
+JOIN kinds ON kinds.exact = people.exact AND kinds.qid IS NOT DISTINCT FROM people.qid;
 
 -- One row per kind of record: how many candidates have the largest weight.
 CREATE OR REPLACE VIEW tied AS
@@ -94,8 +111,3 @@ SELECT
 FROM prospects
 JOIN kinds ON kinds.kind = prospects.kind
 CROSS JOIN asked;
-
--- One row: how many kinds of records have a candidate.
-CREATE OR REPLACE VIEW linkable AS
-SELECT count(*) AS kinds
-FROM totals;

@@ -8,6 +8,45 @@ SELECT
     observed
 FROM (SELECT DISTINCT observed FROM given WHERE NOT unseen) AS different;
 
+-- One row per kind of record of a release (mine; some: of those in `sources`) and candidates alike
+-- (theirs) in a later one, which agree in what must match exactly: the likelihood that the values of
+-- the columns that may change follow. A value stayed all the time (rules.stay_i) or was drawn again
+-- (rules.redraw_i), unless a table of moves says what follows it. Where candidates are kinds, also how
+-- likely the values are of somebody who is new.
+{# linked(columns=[1, 2], tables=[2], some=0, kinds=0), linked(columns=[1], tables=[], some=1, kinds=0), linked(columns=[1], tables=[], some=0, kinds=1) #}
+CREATE OR REPLACE VIEW linked AS
+SELECT
+    mine.kind,
+    theirs.kind AS other,
+    {% if kinds %}
+    mine.exact,
+    theirs.exact_share {{ columns | each("* theirs.share_#") }} AS background,
+    {% else %}
+    theirs.sight,
+    {% endif %}
+    theirs.records,
+    1.0::DOUBLE
+    {% for i in columns %}
+    {% if i in tables %}
+    * moves_{{ i }}.probability
+    {% else %}
+    * (
+        CASE WHEN mine.qid_{{ i }} IS NOT DISTINCT FROM theirs.qid_{{ i }} THEN rules.stay_{{ i }} ELSE 0.0::DOUBLE END
+        + rules.redraw_{{ i }} * theirs.share_{{ i }}
+    )
+    {% endif %}
+    {% endfor %}
+        AS likelihood
+FROM mine
+JOIN theirs ON theirs.exact = mine.exact
+CROSS JOIN rules
+{% for i in tables %}
+JOIN moves_{{ i }}
+    ON moves_{{ i }}.before IS NOT DISTINCT FROM mine.qid_{{ i }}
+        AND moves_{{ i }}.after IS NOT DISTINCT FROM theirs.qid_{{ i }}
+{% endfor %}
+{{ "SEMI JOIN sources ON sources.kind = mine.kind" if some }};
+
 -- One row per kind of record and candidates alike in the next release: the likelihood of each of
 -- them as a whole number, at least 1 for what is possible.
 CREATE OR REPLACE VIEW weighed AS
@@ -162,8 +201,9 @@ FROM (SELECT exact, own, count(*) AS kinds FROM kinds GROUP BY exact, own) AS mi
 JOIN (SELECT exact, own, count(*) AS spots FROM spots GROUP BY exact, own) AS theirs
     ON theirs.exact = mine.exact AND theirs.own IS NOT DISTINCT FROM mine.own;
 
--- One row per kind of record and candidates alike in the next release: the weight that is left to
--- each of them by all others who claim it, at least 1.
+-- One row per kind of record (some: of those in `sources`) and candidates alike in the next release:
+-- the weight that is left to each of them by all others who claim it, at least 1.
+{# matched(some=0), matched(some=1) #}
 CREATE OR REPLACE VIEW matched AS
 SELECT
     offers.kind,
@@ -172,4 +212,5 @@ SELECT
     spots.records,
     offers.weight
 FROM offers
-JOIN spots ON spots.kind = offers.other;
+JOIN spots ON spots.kind = offers.other
+{{ "SEMI JOIN sources ON sources.kind = offers.kind" if some }};

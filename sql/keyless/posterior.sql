@@ -6,14 +6,13 @@ SELECT sights.number
 FROM sights
 JOIN wanted ON wanted.observed IS NOT DISTINCT FROM sights.observed;
 
--- One row: how many records the focal release has, of the most frequent secret, and how many
--- secrets there are.
+-- One row: how many records a crowd has, of the most frequent secret, and how many secrets there are.
 CREATE OR REPLACE VIEW secret_counts AS
 SELECT
     coalesce(sum(records), 0)::BIGINT AS records,
-    max(records) AS most,
+    max(records)::BIGINT AS most,
     count(*) AS secrets
-FROM (SELECT secret, count(*) AS records FROM placed GROUP BY secret) AS counted;
+FROM (SELECT secret, sum(records) AS records FROM secret_crowd GROUP BY secret) AS counted;
 
 -- One row per kind of record and what may become of it: candidates alike in the next release, or
 -- nobody (missed is 1, and the record stays what was last seen of the person).

@@ -5,40 +5,15 @@ from fractions import Fraction
 from typing import Any
 
 from qifsql.adversary.options import MATCH_ANY
-from qifsql.commands.attack.spec import IDENTITY_GAINS, AttackOptions
-from qifsql.errors import InputError
 from qifsql.measures import gain
 from qifsql.measures.completions import Bound, Counts, Number
 from qifsql.measures.profile import Profile
 
 SUCCESS = "posterior_probabilistic"  # the measure of the columns low and high
-REFUSED = (
-    *("weight", "target", "member", "prior", "by", "thresholds", "quantiles", "histogram"),
-    *(
-        "value_chances",
-        "measures",
-        "population",
-        "progressive",
-        "store",
-        "person",
-        "household",
-        "key",
-        "wave",
-    ),
-)
+WHO = f"null {MATCH_ANY} bounds the success against everybody in one release, and"
+TAKEN_OPTIONS = ("null", "qids", "secret", "where", "absent", "unit")
+"""Options whose results are bounds."""
 Rows = list[dict[str, Any]]
-
-
-def check_options(options: AttackOptions) -> None:
-    """Refuse options whose results would not be bounds."""
-    for name in REFUSED:
-        if options.get(name):
-            raise InputError(
-                f"null {MATCH_ANY} bounds the success against everybody in one release; leave "
-                f"{name} out"
-            )
-    if options.get("gain") not in IDENTITY_GAINS:
-        raise InputError(f"null {MATCH_ANY} is for the gain identity; leave gain out")
 
 
 def rows(counts: Counts, secret: int, prior: Profile, after: Profile) -> Rows:

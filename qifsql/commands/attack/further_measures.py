@@ -346,9 +346,8 @@ def detail_table(
     name: str, rows: Sequence[Mapping[str, Any]], ids: Mapping[Question, str]
 ) -> pl.DataFrame:
     """Return a table of details with the columns of its schema; ``ids`` join it to results."""
-    schema = DETAILS[name]
     lines = [dict(row) | {"attack_id": ids[row["secret"], row["gain"]]} for row in rows]
-    return pl.DataFrame([{c: row[c] for c in schema} for row in lines], schema=schema)
+    return pl.DataFrame(lines, schema=DETAILS[name])
 
 
 def _detail_order(place: Mapping[Question, int], row: Mapping[str, Any]) -> tuple[int, float]:

@@ -15,7 +15,7 @@ from qifsql.adversary.options import MATCH_ANY, Options
 from qifsql.adversary.spec import Attack, BoundAttack, KnownRecords
 from qifsql.commands.attack import completion_bounds, further_measures, households
 from qifsql.commands.attack.extras import Extras
-from qifsql.commands.attack.spec import AttackOptions
+from qifsql.commands.attack.spec import AttackOptions, refuse_others
 from qifsql.counting import (
     claims,
     known_records,
@@ -60,7 +60,7 @@ def specify(
     """Return the attack as the user wrote it, and its extras; refuse what does not go together."""
     adversary = {n: v for n, v in options.items() if n in Options.__annotations__}
     if options.get("null") == MATCH_ANY:
-        completion_bounds.check_options(options)
+        refuse_others(completion_bounds.WHO, options, completion_bounds.TAKEN_OPTIONS)
         adversary["null"] = "distinct"  # for the numbers beside the bounds
     units: Any = {name: options.get(name) for name in ("person", "household")}
     units["any_value"] = options.get("null") == MATCH_ANY
@@ -206,7 +206,7 @@ class _Run:
         origin = self._describe(origin)
         rows, ids = self._rows(origin, details)
         schema = self._schema(details)
-        frame = pl.DataFrame([{c: r[c] for c in schema} for r in rows], schema=schema)
+        frame = pl.DataFrame(rows, schema=schema)
         tables = {
             name: further_measures.detail_table(name, lines, ids) for name, lines in details.items()
         }

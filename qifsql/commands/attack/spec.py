@@ -26,10 +26,16 @@ from qifsql.data.option import (
     WRITTEN,
     Option,
 )
+from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
 
-IDENTITY_GAINS: tuple[object, ...] = (None, (), [], "identity", ("identity",), ["identity"])
-"""Values of the option ``gain`` that ask for nothing else."""
+EMPTY: tuple[object, ...] = (None, (), [], "", False, {})
+USUAL: dict[str, tuple[object, ...]] = {
+    "null": ("distinct",),
+    "absent": ("null",),
+    "gain": (None, (), [], "identity", ("identity",), ["identity"]),
+}
+"""Values of options that ask for nothing special, where these are not those of ``EMPTY``."""
 
 
 class AttackOptions(Adversary, Sets, Households, total=False):
@@ -217,21 +223,27 @@ def refuse_others(
     who: str,
     options: AttackOptions,
     taken: Sequence[str],
-    defaults: Mapping[str, tuple[object, ...]],
-    instead: Mapping[str, str],
+    instead: Mapping[str, str] | None = None,
 ) -> None:
     """Refuse each option that is set and not ``taken`` by an attack (``who``).
 
-    ``defaults`` are the values by which an option counts as not set, where these are not the usual
-    empty ones. ``instead`` says what to do, by option.
+    ``instead`` says what to do, by option.
     """
+    instead = instead or {}
     for name, value in options.items():
-        unset = defaults.get(name, (None, (), [], "", False, {}))
         # Types first: a data frame would be compared cell by cell.
-        is_unset = any(type(value) is type(empty) and value == empty for empty in unset)
+        is_unset = any(
+            type(value) is type(usual) and value == usual for usual in USUAL.get(name, EMPTY)
+        )
         if name not in taken and not is_unset:
             hint = f": {instead[name]}" if name in instead else ""
             raise InputError(f"{who} does not take {name}{hint}; leave it out")
+
+
+def require_duckdb(who: str, settings: Settings | None) -> None:
+    """Refuse to run an attack (``who``) on Spark."""
+    if settings is not None and settings.engine_name == "spark":
+        raise InputError(f"{who} runs on DuckDB alone; use --engine duckdb")
 
 
 def one_file(who: str, source: Source, file: str) -> Dataset:

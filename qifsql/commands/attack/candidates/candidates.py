@@ -14,11 +14,11 @@ from sqlglot import exp
 from qifsql.adversary import roles
 from qifsql.adversary.notes import of_categories, of_lost_words
 from qifsql.commands.attack.spec import (
-    IDENTITY_GAINS,
     AttackOptions,
     models_named,
     one_file,
     refuse_others,
+    require_duckdb,
 )
 from qifsql.counting import compatibility, losses, risks, suppressed
 from qifsql.counting.bind_compared import bind, check_records
@@ -66,12 +66,6 @@ candidate is their own, or whose candidates have one secret, and ``candidates`` 
 
 WHO = "an attack with raw knowledge of people (people)"
 TAKEN_OPTIONS = ("qids", "secret", "where", "people", "person", "key", "hierarchies")
-DEFAULTS: dict[str, tuple[object, ...]] = {
-    "null": ("distinct",),
-    "absent": ("null",),
-    "gain": IDENTITY_GAINS,
-}
-"""Values of other options that ask for nothing special."""
 INSTEAD = {
     "null": "an empty cell is a missing value, or any value if the release has more of them",
     "weight": "people and records count once",
@@ -100,9 +94,8 @@ def specify(
     model: str | Sequence[str], source: Source, options: AttackOptions, settings: Settings | None
 ) -> Request:
     """Return the request; raise InputError if raw knowledge of people cannot answer it."""
-    if settings is not None and settings.engine_name == "spark":
-        raise InputError(f"{WHO} runs on DuckDB alone; use --engine duckdb")
-    refuse_others(WHO, options, TAKEN_OPTIONS, DEFAULTS, INSTEAD)
+    require_duckdb(WHO, settings)
+    refuse_others(WHO, options, TAKEN_OPTIONS, INSTEAD)
     models = tuple(m.acronym for m in models_named(model))
     secrets = as_names(options.get("secret"))
     if not {*models} <= {"crs", "cas"}:
@@ -164,7 +157,7 @@ def run(request: Request, settings: Settings | None) -> Result:
     common: dict[str, Any] = {"datasets": 1, "n_qids": len(raws), "seconds": origin.seconds}
     common |= {"qids": qids}
     rows = [common | row for row in _rows(request.models, of_cells, success)]
-    frame = pl.DataFrame([{name: row.get(name) for name in schema} for row in rows], schema=schema)
+    frame = pl.DataFrame(rows, schema=schema)
     return Result(frame=frame, origin=origin, notes=tuple(dict.fromkeys(notes)))
 
 

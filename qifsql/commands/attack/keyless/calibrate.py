@@ -14,13 +14,12 @@ from itertools import groupby
 from typing import NamedTuple
 
 import polars as pl
-from sqlglot import exp
 
 from qifsql.adversary.transitions import Rule
 from qifsql.commands.attack.keyless.chain import UNIT, Chain
 from qifsql.errors import DatasetError, InputError, plural, quoted
 from qifsql.query.plan import Plan, Step
-from qifsql.query.templates import load
+from qifsql.query.splice import make_step, splice
 
 FEWEST_PAIRS = 100  # to learn from without a key, as some are two people
 
@@ -49,16 +48,15 @@ def learn(chain: Chain, rules: Sequence[Rule], *, keyed: bool) -> tuple[list[Rul
     pairs are two people, so the estimate may be too low. Raise InputError if there are no pairs or,
     without a key, fewer than ``FEWEST_PAIRS``.
     """
-    learned: list[Rule] = []
     notes: list[str] = []
-    k = 0  # the number of the rule among those of columns that may change
-    for rule in rules:
-        k += rule.drifts
+    learned = list(rules)
+    drifting = [i for i, rule in enumerate(rules) if rule.drifts]
+    for k, i in enumerate(drifting, 1):  # k: the number of the column among those that may change
+        rule = rules[i]
         if rule.kind != "stay" or rule.stay is not None:
-            learned.append(rule)
             continue
         stay, pairs = _learn_stay(chain, k, rule.column, keyed=keyed)
-        learned.append(replace(rule, stay=stay))
+        learned[i] = replace(rule, stay=stay)
         whom = "of one key" if keyed else "alike in the exact columns and alone with that in both"
         notes.append(
             f"{rule.column} stays with probability {float(stay):.6g}, learned from "
@@ -100,10 +98,8 @@ def _learn_stay(chain: Chain, k: int, name: str, *, keyed: bool) -> tuple[Fracti
 def check_keys(chain: Chain, key: str) -> None:
     """Refuse a key that is not unique in every release."""
     for release in chain.releases:
-        key_of_each = exp.select("key").from_(exp.table_(f"people_{release.number}"))
-        keyed = Step("keyed", "One row per record.", key_of_each)
-        plan = Plan((keyed,), load("collection/repeated").query)
-        ((repeated_keys, records, _),) = chain.tables.answer(plan, "checking keys")
+        query = splice("collection/repeated", tables={"keyed": f"people_{release.number}"})
+        ((repeated_keys, records, _),) = chain.tables.answer(query, "checking keys")
         if repeated_keys:
             raise DatasetError(
                 f"{release.dataset.name} has {plural(records, 'record')} of "
@@ -120,25 +116,18 @@ def _count_stays(chain: Chain, later: int, k: int, *, keyed: bool) -> tuple[int,
     have one key or, without a key (``keyed``), if their exactly matching columns are equal, and no
     other record of either release has these.
     """
-    steps = [_values_step(f"people_{later}", k, "everybody", keyed=keyed)]
-    for name, i in (("mine", later - 1), ("theirs", later)):
-        people = _values_step(f"people_{i}", k, f"valued_{name}", keyed=keyed)
-        steps.append(people)
-        if keyed:
-            steps.append(Step(name, people.doc, exp.select("*").from_(people.name)))
-        else:  # only the people whose exactly matching columns are unique in the release
-            alone = chain.query("alone", valued=people.name)
-            steps.append(Step(name, load("keyless/alone").doc, alone))
-    plan = Plan(tuple(steps), chain.query("stays"))
+    column, shape = {"own": f"qid_{k}"}, {"keyed": keyed}
+    identified = tuple(
+        make_step(
+            "keyless/identified", name, columns=column, tables={"people": people}, shape=shape
+        )
+        for name, people in (("mine", f"people_{later - 1}"), ("theirs", f"people_{later}"))
+    )
+    stays = splice("keyless/stays", columns=column, tables={"everybody": f"people_{later}"})
+    plan = Plan(identified, stays)
     # ``alike`` are the later records with the earlier value, over all pairs.
     ((pairs, same, alike, total),) = chain.tables.answer(plan, "learning how often values stay")
     return int(pairs), int(same), Fraction(int(alike), int(total))
-
-
-def _values_step(table: str, k: int, name: str, *, keyed: bool) -> Step:
-    columns = ["key" if keyed else "exact", exp.alias_(exp.column(f"qid_{k}"), "value")]
-    query = exp.select(*columns).from_(table)
-    return Step(name, "One row per record: a value that may change.", query)
 
 
 def vulnerability(chain: Chain) -> float:
@@ -163,9 +152,8 @@ def links(chain: Chain, *, truth: bool) -> tuple[pl.DataFrame, pl.DataFrame | No
     """Return the tables ``LINKS``, a row per step, and ``CALIBRATION`` (None without ``truth``)."""
     rows, points = [], []
     for i in range(1, chain.last):
-        query = chain.query("last_prospects", totals=f"totals_{i}_{i + 1}")
-        steps = (Step("prospects", load("keyless/last_prospects").doc, query),)
-        right_units, linkable = _sum_best_links(chain, i, "prospects", steps)
+        step = chain.step("last_prospects", "prospects", totals=f"totals_{i}_{i + 1}")
+        right_units, linkable = _sum_best_links(chain, i, "prospects", (step,))
         records = chain.records[i - 1]
         row: dict[str, float] = {"step": i, "records": records, "with_candidates": linkable}
         row["link_vulnerability"] = float(Fraction(right_units, UNIT * records))
@@ -212,15 +200,12 @@ def _best_links(chain: Chain, i: int) -> list[_BestLinks]:
     """Return the best links from release ``i`` to the next, compared with the keys, sorted."""
     for name, j in (("mine", i), ("theirs", i + 1)):
         names = {"people": f"people_{j}", "kinds": f"kinds_{j}"}
-        placed = Step("own", load("keyless/placed").doc, chain.query("placed", **names))
-        chain.tables.make(name, Plan((placed,), exp.select("key", "kind").from_("own")))
-    weighed = chain.weighed([(i, i + 1)])
-    query = exp.select("*").from_(exp.table_(f"totals_{i}_{i + 1}"))
-    totals = Step("totals", load("keyless/totals").doc, query)
-    chain.tables.make("tied", Plan((*weighed, totals), chain.query("tied")))
-    chain.tables.make("paired", Plan((*weighed, totals), chain.query("paired")))
-    plan = Plan((totals,), chain.query("best_links"))
-    rows = chain.tables.rows(plan, "comparing links with the truth")
+        chain.tables.make(name, chain.query("kinds_by_key", **names))
+    weighed, totals = chain.weighed([(i, i + 1)]), f"totals_{i}_{i + 1}"
+    chain.tables.make("tied", Plan(weighed, chain.query("tied", totals=totals)))
+    chain.tables.make("paired", Plan(weighed, chain.query("paired")))
+    query = chain.query("best_links", totals=totals)
+    rows = chain.tables.rows(query, "comparing links with the truth")
     chain.tables.drop("mine", "theirs", "tied", "paired")
     return [_BestLinks(float(p), int(ties), int(n), int(hits)) for p, ties, n, hits in sorted(rows)]
 

@@ -18,10 +18,10 @@ from qifsql.data.readers import openings
 from qifsql.engine.protocol import Engine
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError, quoted
-from qifsql.query.columns import double, equal, same, union
+from qifsql.query.columns import double, union
 from qifsql.query.plan import Plan, Step
-from qifsql.query.splice import splice
-from qifsql.query.templates import load
+from qifsql.query.shapes import Shape
+from qifsql.query.splice import make_step, splice
 
 UNIT = 2**80  # parts of one record of the focal release
 SUM_BITS = 125  # most bits of a sum of weights
@@ -98,7 +98,7 @@ class Chain:
             self.tables.drop(f"given_{i}")
             beginning = exp.alias_(exp.Literal.number(i * MOST_KINDS), "beginning")
             numbering = Step("numbering", "One row: where numbers begin.", exp.select(beginning))
-            kinds = Step("kinds", load("keyless/kinds").doc, self.query("kinds", **names))
+            kinds = self.step("kinds", people=names["people"])
             shares = splice("keyless/kinds_with_shares", shape={"drift": range(1, self.width + 1)})
             self.tables.make(f"kinds_{i}", Plan((numbering, kinds), shares))
             self.tables.make(f"spots_{i}", self.query("spots", **names))
@@ -106,7 +106,8 @@ class Chain:
         self.tables.make("placed", self.query("placed", **names))
         self.tables.make("crowd", self.query("crowd"))
         for j in range(1, len(self.releases[0].secrets) + 1):
-            self.tables.make(f"secret_crowd_{j}", self.of_secret("secret_crowd", j))
+            crowd = splice("keyless/secret_crowd", width=self.width, secret=j)
+            self.tables.make(f"secret_crowd_{j}", crowd)
 
     def missed_secrets(self) -> list[int]:
         """Return the numbers of the secrets that some, not all, records of release 1 miss."""
@@ -173,82 +174,55 @@ class Chain:
         if not self.matched:
             query = union([self._likely_pairs(i, j, sources) for i, j in pairs])
             return (Step("linked", LIKELIHOODS, query), self.step("weighed"))
+        tables = {"sources": sources} if sources else {}
+        of_pairs = ({"offers": f"offers_{i}_{j}", "spots": f"spots_{j}"} for i, j in pairs)
         queries = [
-            self.query("matched", offers=f"offers_{i}_{j}", spots=f"spots_{j}") for i, j in pairs
+            splice("keyless/matched", tables=tables | names, shape={"some": bool(sources)})
+            for names in of_pairs
         ]
-        if sources:
-            queries = [query.where(_is_kind_of(sources, "offers")) for query in queries]
-        return (Step("weighed", load("keyless/matched").doc, union(queries)),)
+        return (Step("weighed", "One row per kind of record and candidates.", union(queries)),)
 
     def compared(self, earlier: int, later: int) -> Step:
         """Return the step of pairs of kinds of records that may be of one person.
 
         It has the likelihood of the later values if they are of the same person, and if they are of
-        a new one (``background``): then it is the product of the shares of these values.
+        a new one (``background``).
         """
-        query = self._likely_pairs(earlier, later, theirs="kinds")
-        background: exp.Expr = double(1.0)
-        for share in ("exact_share", *(f"share_{k}" for k in range(1, self.width + 1))):
-            background = exp.Mul(this=background, expression=exp.column(share, "theirs"))
-        query = query.select(exp.column("exact", "mine"), exp.alias_(background, "background"))
-        return Step("linked", LIKELIHOODS, query)
+        return Step("linked", LIKELIHOODS, self._likely_pairs(earlier, later, kinds=True))
 
     def _likely_pairs(
-        self, earlier: int, later: int, sources: str = "", theirs: str = "spots"
+        self, earlier: int, later: int, sources: str = "", *, kinds: bool = False
     ) -> exp.Select:
         """Return the query of pairs of kinds that agree in the columns that match exactly.
 
-        A row has a kind of ``sources`` (by default, any) of the earlier release, a spot or kind
-        (``theirs``) of the later one, ``other``, and the likelihood of this change by the rules: a
-        product over the columns that may change.
+        A row has a kind of the table ``sources`` (by default, any) of the earlier release, what
+        records of the later one look like (a spot; ``kinds``: a kind), and how likely this is.
         """
-        earlier_kinds: exp.Expr = exp.to_table(f"kinds_{earlier}").as_("mine")
+        tables = {"mine": f"kinds_{earlier}"}
+        tables["theirs"] = f"kinds_{later}" if kinds else f"spots_{later}"
         if sources:
-            kinds = exp.select("*").from_(exp.table_(f"kinds_{earlier}"))
-            earlier_kinds = kinds.where(_is_kind_of(sources)).subquery("mine")
-        query = exp.select().from_(earlier_kinds)
-        alike = equal(exp.column("exact", "mine"), exp.column("exact", "theirs"))
-        query = query.join(exp.to_table(f"{theirs}_{later}").as_("theirs"), on=alike)
-        likelihood: exp.Expr = double(1.0)
+            tables["sources"] = sources
+        steps = later - earlier
+        chances: dict[str, exp.Expr] = {}
         for k, rule in enumerate(self.rules, 1):
-            before, after = exp.column(f"qid_{k}", "mine"), exp.column(f"qid_{k}", "theirs")
-            if rule.kind == "table":
-                name = f"moves_{k}_{later - earlier}"
-                ends = zip(("before", "after"), (before, after), strict=True)
-                moved = (same(exp.column(end, name), value) for end, value in ends)
-                query = query.join(exp.to_table(name), on=exp.and_(*moved))
-                factor: exp.Expr = exp.column("probability", name)
+            if rule.stay is None:  # a table of the moves in so many steps
+                tables[f"moves_{k}"] = f"moves_{k}_{steps}"
             else:
-                share = exp.column(f"share_{k}", "theirs")
-                factor = _stay_chance(rule, later - earlier, same(before, after), share)
-            likelihood = exp.Mul(this=likelihood, expression=factor)
-        both = [exp.column("kind", "mine"), exp.alias_(exp.column("kind", "theirs"), "other")]
-        seen = [exp.column("sight", "theirs")] if theirs == "spots" else []
-        records = exp.column("records", "theirs")
-        return query.select(*both, *seen, records, exp.alias_(likelihood, "likelihood"))
+                stay = rule.stay**steps  # otherwise the value was drawn again
+                chances |= {f"stay_{k}": double(float(stay))}
+                chances |= {f"redraw_{k}": double(float(1 - stay))}
+        shape: dict[str, Shape] = {
+            "columns": range(1, self.width + 1),
+            "tables": [k for k, rule in enumerate(self.rules, 1) if rule.stay is None],
+            "some": bool(sources),
+            "kinds": kinds,
+        }
+        return splice("keyless/linked", tables=tables, rows={"rules": chances}, shape=shape)
 
     def query(self, name: str, **names: str) -> exp.Select:
         """Return the query of a template, with tables renamed."""
         return splice(f"keyless/{name}", width=self.width, tables=names)
 
-    def of_secret(self, name: str, secret: int) -> exp.Select:
-        """Return the query of a template about one secret, by its number."""
-        return splice(f"keyless/{name}", width=self.width, secret=secret)
-
-    def step(self, name: str, **names: str) -> Step:
-        """Return a template as a step of the same name."""
-        return Step(name, load(f"keyless/{name}").doc, self.query(name, **names))
-
-
-def _is_kind_of(sources: str, table: str | None = None) -> exp.In:
-    kinds = exp.select("kind").from_(sources)
-    return exp.In(this=exp.column("kind", table), query=kinds.subquery())
-
-
-def _stay_chance(rule: Rule, steps: int, same: exp.Expr, share: exp.Expr) -> exp.Expr:
-    """Return the chance of a value: it stayed in all steps, or it was drawn again."""
-    assert rule.stay is not None  # noqa: S101 - learned before
-    stay = rule.stay**steps
-    persistence = exp.Case().when(same, double(float(stay))).else_(double(0.0))
-    anew = exp.Mul(this=double(float(1 - stay)), expression=share)
-    return exp.paren(exp.Add(this=persistence, expression=anew))
+    def step(self, view: str, name: str = "", **names: str) -> Step:
+        """Return a template as a step of its own or another name, with tables renamed."""
+        return make_step(f"keyless/{view}", name, width=self.width, tables=names)

@@ -21,7 +21,6 @@ import polars as pl
 from qifsql.adversary import roles
 from qifsql.adversary.models import MODELS, Model
 from qifsql.adversary.rule_text import probability
-from qifsql.adversary.spec import refuse
 from qifsql.adversary.transitions import Rule, rules
 from qifsql.commands.attack import keyed
 from qifsql.commands.attack.keyless import calibrate, match
@@ -34,7 +33,7 @@ from qifsql.commands.attack.keyless.rows import (
     tagged_names,
     target_observations,
 )
-from qifsql.commands.attack.spec import IDENTITY_GAINS, AttackOptions, models_named
+from qifsql.commands.attack.spec import AttackOptions, models_named, refuse_others
 from qifsql.counting import transition_files
 from qifsql.data.collection import ABSENT_RULES, Absent, Collection, Source
 from qifsql.data.dataset import Dataset, datasets
@@ -65,7 +64,15 @@ right; ``link_accuracy``, the share of best links that are right by the truth (t
 
 SLIGHT_DIFFERENCE = 1e-9  # differences of success up to this are rounding
 LINKED_MODELS = [name for name, m in MODELS.items() if m.longitudinal and m.goal != "membership"]
-REFUSED = ("prior", "by", "thresholds", "quantiles", "weight", "wave", "member")
+WHO = "an attack without a key (link)"
+TAKEN_OPTIONS = (
+    *("qids", "secret", "where", "absent", "target", "key"),
+    *("link", "presence", "truth", "one_to_one"),
+)
+INSTEAD = {
+    "progressive": "run it with fewer releases",
+    "null": "a missing value is a value",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,7 +113,9 @@ def specify(
     model: str | Sequence[str], source: Source, options: AttackOptions, _: Settings | None
 ) -> Request:
     """Return the request; raise InputError if it cannot be answered without a key."""
-    _check_options(options)
+    refuse_others(WHO, options, TAKEN_OPTIONS, INSTEAD)
+    if options.get("absent", "null") not in ABSENT_RULES:
+        raise InputError(f"absent is one of {', '.join(ABSENT_RULES)}")
     models = models_named(model)
     if not models or any(m.acronym not in LINKED_MODELS for m in models):
         raise InputError(
@@ -154,23 +163,6 @@ def specify(
     )
 
 
-def _check_options(options: AttackOptions) -> None:
-    """Refuse options that an attack without a key does not take."""
-    if options.get("progressive"):
-        raise InputError("an attack without a key is not progressive; run it with fewer releases")
-    details = ("measures", "histogram", "value_chances")
-    for name in (*details, "unit", "population", "store", "person", "household"):
-        if options.get(name):
-            raise InputError(f"attacks without a key (link) do not take {name}; leave it out")
-    refuse(options, "an attack without a key (link)", *REFUSED)
-    if options.get("gain") not in IDENTITY_GAINS:
-        raise InputError("an attack without a key (link) does not take gain; leave it out")
-    if options.get("null", "distinct") != "distinct":
-        raise InputError("without a key a missing value is a value; leave null (--null) out")
-    if options.get("absent", "null") not in ABSENT_RULES:
-        raise InputError(f"absent is one of {', '.join(ABSENT_RULES)}")
-
-
 def look_up(request: Request, settings: Settings | None) -> None:
     """Look up every name of an attack without a key, without attacking; InputError if wrong."""
     with open_engine(settings, sources=_sources(request), command="attack") as engine:
@@ -213,7 +205,7 @@ def run(request: Request, settings: Settings | None) -> Result:
         row["seconds"] = origin.seconds
     schema = SCHEMA | (INDIVIDUAL if request.models[0].individual else {}) | KEYLESS
     schema |= REPORTED if any("reported" in row for row in rows) else {}
-    frame = pl.DataFrame([{c: r.get(c) for c in schema} for r in rows], schema=schema)
+    frame = pl.DataFrame(rows, schema=schema)
     details = {"links": steps} | ({"calibration": calibration} if calibration is not None else {})
     notes += [
         *_unlinked_records(steps, chain),

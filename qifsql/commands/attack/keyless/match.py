@@ -30,7 +30,6 @@ from qifsql.commands.attack.keyless.chain import Chain
 from qifsql.errors import InputError, plural
 from qifsql.query.columns import double, union
 from qifsql.query.plan import Plan, Step
-from qifsql.query.templates import load
 
 MOST_ROUNDS = 100
 MOST_PAIRS = 100_000_000  # of kinds of records that are matched
@@ -127,7 +126,9 @@ def _keep_last_offers(
     no later release.
     """
     queries = [exp.select("kind", "other", "message").from_(table) for table in tables]
-    gathered = Step("gathered", load("keyless/settled_offers").doc, union(queries))
+    gathered = Step(
+        "gathered", "One row per kind of record and kind of candidates.", union(queries)
+    )
     leavers = f"leavers_{earlier}_{later}"
     chain.tables.make(leavers, Plan((gathered, flows), chain.query("leavers")), "matching")
     final = chain.query("final_offers", leavers=leavers)
@@ -145,8 +146,8 @@ def _keep_first_offers(
     odds = (chain.compared(earlier, later), flows, chain.step("odds"))
     for name in ("claimants", "rivalry"):
         chain.tables.make(name, Plan(odds, chain.query(name, **tables)), "matching")
-    messages = Step("messages", load("keyless/offers").doc, chain.query("offers"))
-    chain.tables.make("offers", Plan((*odds, messages), chain.query("wholes")), "matching")
+    plan = Plan((*odds, chain.step("offers", "messages")), chain.query("wholes"))
+    chain.tables.make("offers", plan, "matching")
 
 
 def _keep_messages(
@@ -158,11 +159,8 @@ def _keep_messages(
     what each sender heard in the last half round, ``heard`` all but one link, and ``view`` divides;
     ``wholes`` makes whole numbers. ``what`` are the words of the progress bar.
     """
-    steps = (  # each view reads those before it
-        Step("sums", load(f"keyless/{sums}").doc, chain.query(sums, **tables)),
-        chain.step("heard"),
-        Step("messages", load(f"keyless/{view}").doc, chain.query(view)),
-    )
+    # Each view reads those before it.
+    steps = (chain.step(sums, "sums", **tables), chain.step("heard"), chain.step(view, "messages"))
     chain.tables.make(table, Plan(steps, chain.query("wholes")), what)
 
 

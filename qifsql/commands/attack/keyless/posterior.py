@@ -162,23 +162,21 @@ class Outcomes:
         chain.tables.make("states_1", Plan((crowd,), first))
         for later in range(2, chain.last + 1):
             pairs = [(earlier, later) for earlier in range(1, later)]
-            states = f"states_{later - 1}"
-            final = later == chain.last
+            states, is_last = f"states_{later - 1}", later == chain.last
             totals = [exp.select("*").from_(exp.table_(f"totals_{a}_{b}")) for a, b in pairs]
-            ways = chain.query("ways")  # from a kind to its candidates in the release, or nobody
+            ways = chain.query("ways", states=states)  # to candidates in the release, or nobody
             if self.target is not None:
                 seen = equal(exp.column("sight"), exp.Literal.number(self.target[later - 1]))
-                ways = exp.select("*").from_(ways.subquery("every")).where(seen)
-            steps = [
-                Step("states", "One row per state.", exp.select("*").from_(exp.table_(states))),
+                ways = ways.where(seen)
+            steps = (
                 *chain.weighed(pairs, states),
-                Step("totals", load("keyless/totals").doc, union(totals)),
-                Step("ways", load("keyless/ways").doc, ways),
-                chain.step("departures" if final else "arrivals"),
-                chain.step("chances", **({"arrivals": "departures"} if final else {})),
-            ]
-            query = chain.query("endings" if final else "stages")
-            chain.tables.make("endings" if final else f"states_{later}", Plan(tuple(steps), query))
+                Step("totals", "One row per kind of record with candidates.", union(totals)),
+                Step("ways", "One row per kind of record and what may become of it.", ways),
+                chain.step("departures" if is_last else "arrivals", "arrivals", states=states),
+                chain.step("chances"),
+            )
+            query = chain.query("endings" if is_last else "stages")
+            chain.tables.make("endings" if is_last else f"states_{later}", Plan(steps, query))
             chain.tables.drop(states)
 
     def _crowd_step(self, crowd: int, slices: int, i: int) -> Step:

@@ -76,11 +76,11 @@ def result_rows(
         results.append(("focal alone", 1, outcomes.alone()))
     results.append(("linked", chain.last, outcomes.linked()))
     records = chain.records[0]
-    priors = [_success_of_counts(records, 1, records)]  # each record is a value of its own
+    # Of re-identification each record is a value of its own.
+    alone, share = records == 1, Fraction(1, records)
+    priors = [Success(Fraction(alone), share, float(share), int(alone))]
     numbers = range(1, len(secrets) + 1)
-    for j in numbers:
-        query = chain.of_secret("secret_counts", j)
-        priors.append(_success_of_counts(*chain.tables.answer(query, "counting secrets")[0]))
+    priors += [_prior_success(chain, j) for j in numbers]
     tells_missing = outcomes.target is None and any(
         chain.count_reported(j) < records for j in numbers
     )
@@ -115,21 +115,18 @@ def _reported_columns(
             nobody = {"reported": 0, "certain_reported": 0, "certain_missing": chain.records[0]}
             return dict.fromkeys(bayes.REPORTED) | nobody
         return None
-    by_value = exp.select("secret", "sum(records) AS records").group_by("secret")
-    by_value = by_value.from_(exp.table_(f"secret_crowd_{crowd}"))
-    query = exp.select("sum(records)", "max(records)", "count(*)")
-    query = query.from_(by_value.subquery("counted"))
-    ((records, most_frequent, values),) = chain.tables.rows(query, "counting secrets")
-    prior = _success_of_counts(records, most_frequent, values)
-    row = bayes.reported_row(prior, by_crowd[crowd].success, int(records))
+    row = bayes.reported_row(
+        _prior_success(chain, crowd), by_crowd[crowd].success, chain.count_reported(j)
+    )
     return row | {"certain_missing": by_crowd[crowd + 1].success.certain}
 
 
-def _success_of_counts(records: int, most_frequent: int, values: int) -> Success:
-    """Return the success without quasi-identifiers: of guessing the most frequent value."""
-    share = Fraction(int(most_frequent), int(records))
-    certain = int(records) if values == 1 else 0
-    return Success(Fraction(values == 1), share, float(share), certain)
+def _prior_success(chain: Chain, crowd: int) -> Success:
+    """Return the success without quasi-identifiers: of guessing the crowd's most frequent value."""
+    query = chain.query("secret_counts", secret_crowd=f"secret_crowd_{crowd}")
+    ((records, most_frequent, values),) = chain.tables.answer(query, "counting secrets")
+    share, is_certain = Fraction(most_frequent, records), values == 1
+    return Success(Fraction(is_certain), share, float(share), records if is_certain else 0)
 
 
 def _target_words(

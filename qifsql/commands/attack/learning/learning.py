@@ -16,11 +16,11 @@ from qifsql.adversary.models import model as model_of
 from qifsql.adversary.options import NULL_RULES
 from qifsql.commands.attack.keyed import attack_id
 from qifsql.commands.attack.spec import (
-    IDENTITY_GAINS,
     AttackOptions,
     models_named,
     one_file,
     refuse_others,
+    require_duckdb,
 )
 from qifsql.counting import coded as codes
 from qifsql.counting import compared_files as reading
@@ -65,12 +65,6 @@ are none). ``rapid`` is the share of people whose value has a confidence above i
 the people by more than ``rapid_threshold`` of what is possible. Shares are in [0, 1]."""
 
 WHO = "an attack that learns (learn)"
-DEFAULTS: dict[str, tuple[object, ...]] = {
-    "null": NULL_RULES,
-    "absent": ("null",),
-    "gain": IDENTITY_GAINS,
-}
-"""Values of options that ask for nothing special."""
 TAKEN_OPTIONS = ("qids", "secret", "where", "null", "learn", "learner", "rapid", "thresholds")
 INSTEAD = {
     "weight": "people and records count once",
@@ -104,12 +98,8 @@ def specify(
 ) -> Request:
     """Return the request; raise InputError if somebody who learns cannot answer it."""
     settings = settings or Settings()
-    if settings.engine_name == "spark":
-        raise InputError(
-            "an attack that learns (learn) runs on DuckDB alone; use --engine duckdb, or attack on "
-            "Spark without --learn"
-        )
-    refuse_others(WHO, options, TAKEN_OPTIONS, DEFAULTS, INSTEAD)
+    require_duckdb(WHO, settings)
+    refuse_others(WHO, options, TAKEN_OPTIONS, INSTEAD)
     null = options.get("null", "distinct")
     if null == "match-any" or null not in NULL_RULES:
         rules = " or ".join(NULL_RULES)
@@ -173,7 +163,7 @@ def run(request: Request, settings: Settings | None) -> Result:
         for claim in of_secret
     ]
     details = {"sure": pl.DataFrame(lines, schema=DETAILS["sure"])} if request.thresholds else {}
-    frame = pl.DataFrame([{name: row[name] for name in schema} for row in rows], schema=schema)
+    frame = pl.DataFrame(rows, schema=schema)
     notes = [*files.notes, *guessing.notes, *notes_on_reading]
     for file, column in zip(files.files, ("records", "train_records"), strict=True):
         if dropped := file.records - rows[0][column]:

@@ -13,14 +13,15 @@ import polars as pl
 
 from qifsql.adversary.bind_gains import certainties
 from qifsql.adversary.laws import EXACT, Law, laws
-from qifsql.adversary.spec import Attack, BoundAttack, refuse
+from qifsql.adversary.options import MATCH_ANY
+from qifsql.adversary.spec import Attack, BoundAttack
 from qifsql.commands.attack import keyed
 from qifsql.commands.attack.noisy import bind, elimination, expectations, law_tables
 from qifsql.commands.attack.noisy.bind import NoisyQid
 from qifsql.commands.attack.noisy.coding import Coded
 from qifsql.commands.attack.noisy.draws import Draws
 from qifsql.commands.attack.noisy.elimination import Outcome
-from qifsql.commands.attack.spec import IDENTITY_GAINS, AttackOptions
+from qifsql.commands.attack.spec import AttackOptions, refuse_others, require_duckdb
 from qifsql.counting import suppressed
 from qifsql.counting.session import opened
 from qifsql.data.collection import Source
@@ -55,11 +56,12 @@ UNREPORTED = (
     "where people are drawn, or there are too many pairs, the success against those with a "
     "reported secret is not measured; a missing secret is a value there"
 )
-REFUSED = (
-    *("prior", "by", "quantiles", "target", "person", "household"),
-    *("measures", "histogram", "value_chances", "unit", "population", "progressive", "store"),
+WHO = "an attack with noisy knowledge (knows)"
+TAKEN_OPTIONS = (
+    *("qids", "secret", "weight", "where", "null", "member", "key", "wave", "absent"),
+    *("thresholds", "knows", "draws", "records"),
 )
-"""Options that an attack with noisy knowledge does not take."""
+INSTEAD = {"link": "it is about releases that are single or have a key"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,8 +123,7 @@ def run(request: Request, settings: Settings | None) -> Result:
             expectations.write(coded, request.records, origin, notes)
     schema = SCHEMA | (REPORTED if "reported" in exact.frame.columns else {}) | NOISY
     schema |= {"attack_id": pl.String()} if details else {}
-    rows = [{c: row[c] for c in schema} | {"seconds": origin.seconds} for row in rows]
-    frame = pl.DataFrame(rows, schema=schema)
+    frame = pl.DataFrame([row | {"seconds": origin.seconds} for row in rows], schema=schema)
     return Result(frame=frame, origin=origin, details=details, notes=tuple(dict.fromkeys(notes)))
 
 
@@ -222,24 +223,10 @@ def specify(
     settings: Settings | None = None,
 ) -> Request:
     """Return the request; raise InputError if noisy knowledge does not go with an option."""
-    if settings is not None and settings.engine_name == "spark":
-        raise InputError(
-            "noisy knowledge (knows) is measured by DuckDB alone; use --engine duckdb, or leave "
-            "knows out"
-        )
-    if options.get("link") is not None:
-        raise InputError(
-            "noisy knowledge (knows) is about releases that are single or have a key; leave out "
-            "knows, or link"
-        )
-    refuse(options, "an attack with noisy knowledge (knows)", *REFUSED)
-    if options.get("gain") not in IDENTITY_GAINS:
-        raise InputError("an attack with noisy knowledge (knows) does not take gain; leave it out")
-    if options.get("null") == "match-any":
-        raise InputError(
-            "an attack with noisy knowledge (knows) takes a missing value as one value; leave "
-            "match-any out, or knows"
-        )
+    require_duckdb(WHO, settings)
+    refuse_others(WHO, options, TAKEN_OPTIONS, INSTEAD)
+    if options.get("null") == MATCH_ANY:
+        raise InputError(f"{WHO} takes a missing value as one value; leave match-any out, or knows")
     named = laws(options["knows"] or ())
     spec, _ = keyed.specify(model, source, options)
     draws, out = options.get("draws"), options.get("records")
