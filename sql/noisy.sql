@@ -103,10 +103,7 @@ JOIN secret_numbers ON secret_numbers.value IS NOT DISTINCT FROM secret_cells.va
 -- One row: what all records weigh, how many combinations there are, and the mean number of
 -- combinations among which a person is after what is known exactly.
 CREATE OR REPLACE VIEW sizes AS
-SELECT
-    sum(weight) AS weight,
-    sum(combinations)::BIGINT AS combinations,
-    sum(weight::DOUBLE * combinations) / sum(weight::DOUBLE) AS alike
+SELECT sum(weight::DOUBLE * combinations) / sum(weight::DOUBLE) AS alike
 FROM (
     SELECT
         exact,
@@ -373,11 +370,12 @@ FROM (
             ELSE greatest(
                 1::HUGEINT,
                 round(
-                    wrong_share * whole_weight::DOUBLE / (everybody - frequency)::DOUBLE
+                    asked.wrong_share * whole_weight::DOUBLE / (everybody - frequency)::DOUBLE
                 )::HUGEINT
             )
         END AS other
     FROM dictionary
+    CROSS JOIN asked
 ) AS rounded;
 
 -- One row per value: the same weights, where they are whole numbers.
@@ -567,6 +565,16 @@ SELECT
     coalesce(sum(total) FILTER (WHERE possible = 1), 0) AS certain,
     max(best::DOUBLE / total::DOUBLE) AS worst_case
 FROM known;
+
+-- One row: the weight of the people whom the adversary names where the best guess has a chance of
+-- `least` or more, and of those whom she names rightly.
+CREATE OR REPLACE VIEW claims AS
+SELECT
+    coalesce(sum(known.total), 0) AS total,
+    coalesce(sum(known.best), 0) AS best
+FROM known
+CROSS JOIN asked
+WHERE known.best::DOUBLE / known.total::DOUBLE >= asked.least;
 
 -- One row per combination of all else that is known: the two largest weights of a record that is
 -- mistaken for another, the weight of all, how many are possible, how frequent the values are that

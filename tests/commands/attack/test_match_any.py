@@ -107,13 +107,13 @@ def test_nothing_missing_has_no_width() -> None:
 @pytest.mark.parametrize(
     ("model", "options", "words"),
     [
-        ("crs", {"weight": "TP_SEXO"}, "leave weight out"),
-        ("irs", {"target": {"NU_ANO": 2004}}, "leave target out"),
-        ("crs", {"histogram": True}, "leave histogram out"),
-        ("crs", {"by": "CO_ENTIDADE"}, "leave by out"),
-        ("crs", {"household": "CO_ENTIDADE"}, "leave household out"),
-        ("crs", {"gain": "tries:2"}, "leave gain out"),
-        ("crs", {"measures": "all"}, "leave measures out"),
+        ("crs", {"weight": "TP_SEXO"}, "does not take weight"),
+        ("irs", {"target": {"NU_ANO": 2004}}, "does not take target"),
+        ("crs", {"histogram": True}, "does not take histogram"),
+        ("crs", {"by": "CO_ENTIDADE"}, "does not take by"),
+        ("crs", {"household": "CO_ENTIDADE"}, "does not take household"),
+        ("crs", {"gain": "tries:2"}, "does not take gain"),
+        ("crs", {"measures": "all"}, "does not take measures"),
     ],
 )
 def test_refusals(model: str, options: dict[str, Any], words: str) -> None:

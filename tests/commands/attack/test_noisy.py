@@ -18,11 +18,11 @@ from places import SAMPLES
 import qifsql
 from qifsql.adversary.laws import laws
 from qifsql.adversary.spec import Attack
+from qifsql.commands.attack.noisy import draws as drawing
 from qifsql.commands.attack.noisy import elimination, law_tables
 from qifsql.commands.attack.noisy import noisy as noisy_attack
 from qifsql.commands.attack.noisy.bind import bind
 from qifsql.commands.attack.noisy.coding import Coded
-from qifsql.commands.attack.noisy.draws import Draws
 from qifsql.commands.attack.noisy.elimination import measure
 from qifsql.commands.attack.noisy.noisy import UNREPORTED
 from qifsql.counting.session import opened
@@ -384,9 +384,9 @@ def covered(seeds: range, draws: int) -> list[bool]:
         law_tables.make(coded, {})
         truth = [measure(coded, j) for j in (0, 1)]
         for seed in seeds:
-            people = Draws(coded, seed=seed, draws=draws)
+            drawing.draw(coded, seed=seed, draws=draws)
             for j, sure in enumerate(truth):
-                outcome = people.measure(j)
+                outcome = drawing.measure(coded, j)
                 assert sure is not None
                 assert outcome.low is not None
                 assert outcome.high is not None

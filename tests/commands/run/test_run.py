@@ -1000,7 +1000,7 @@ def test_a_study_lets_people_compete_for_records(here: Path):
         ("occupation:table=law;s.csv", "age:+", 16, "not understood"),
         ("occupation:table=law;s.csv", "age:table=gone.csv", 16, "gone.csv"),
         ("presence = 0.9", "presence = 1.5", 17, "a number from 0 to 1"),
-        ("presence = 0.9", "presence = 0.9\nhistogram = true", 18, "do not take histogram"),
+        ("presence = 0.9", "presence = 0.9\nhistogram = true", 18, "does not take histogram"),
         ('["age:+1", "occupation:table=law;s.csv"]', "[]", 17, "presence is about links"),
         ('"crl", "cal"', '"crs"', 16, "link rules are for the models"),
     ],

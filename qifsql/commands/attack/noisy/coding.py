@@ -41,7 +41,7 @@ class Coded:
         self.width = len(bound.microdata.qids)
         # Numbers from 1 of qids that are not known exactly.
         self.places = [q.number for q in noisy if q.number <= self.width]
-        self.tables.make("combinations", self._plan_of_people(self._combinations))
+        self.tables.make("combinations", self._plan_of_people("combinations"))
         self.values = {q.number: self._make_dictionary(q) for q in noisy}  # how many there are
         self._make_coded()
         ((total, records),) = self.tables.rows(_sums().from_("combinations"))
@@ -79,7 +79,7 @@ class Coded:
         part = copy(self)
         part.bound = self.bound.on(microdata)
         part.tables = replace(self.tables, statements=[])  # the manifest has those of everybody
-        plan = part._plan_of_people(self._combinations)
+        plan = part._plan_of_people("combinations")
         ((total, records),) = self.tables.rows(
             replace(plan, result=_sums().from_(plan.result.subquery("combinations")))
         )
@@ -141,20 +141,17 @@ class Coded:
 
     def _make_secret_cells(self, j: int) -> None:
         """Create the table ``secret_cells``: a row per combination and value of secret ``j``."""
-        weighted = self.bound.microdata.weight is not None
-        view = "weighted_secret_combinations" if weighted else "secret_combinations"
-        self.tables.make("secret_cells", self._plan_of_people(view, secret=j))
+        self.tables.make("secret_cells", self._plan_of_people("secret_combinations", secret=j))
 
     def _plan_of_people(self, view: str, secret: int | None = None) -> Plan:
-        """Return the plan of a view of ``sql/noisy.sql`` that reads the microdata."""
-        microdata = self.bound.microdata
-        query = splice(f"noisy/{view}", width=self.width, secret=secret)
-        return microdata_steps.plan(microdata, microdata_steps.steps(microdata), query)
+        """Return the plan of a view of ``sql/noisy.sql`` that reads the microdata, maybe weighted.
 
-    @property
-    def _combinations(self) -> str:
-        weighted = self.bound.microdata.weight is not None
-        return "weighted_combinations" if weighted else "combinations"
+        The views are ``combinations`` and ``secret_combinations``.
+        """
+        microdata = self.bound.microdata
+        weighted = "" if microdata.weight is None else "weighted_"
+        query = splice(f"noisy/{weighted}{view}", width=self.width, secret=secret)
+        return microdata_steps.plan(microdata, microdata_steps.steps(microdata), query)
 
     def _make_dictionary(self, qid: NoisyQid) -> int:
         """Create the numbers of the values of a column with a law; return how many there are."""
@@ -207,12 +204,4 @@ def _renamed(query: exp.Select, names: Mapping[str, str]) -> exp.Select:
     for node in query.find_all(exp.Identifier):
         if node.name in names:
             node.set("this", names[node.name])
-    return query
-
-
-def with_table(query: exp.Select, name: str, rows: exp.Select) -> exp.Select:
-    """Return the query with a subquery in place of a table."""
-    for table in list(query.find_all(exp.Table)):
-        if table.name == name:
-            table.replace(rows.subquery(name))
     return query

@@ -15,6 +15,8 @@ from qifsql.commands.attack.noisy.bind import NoisyQid
 from qifsql.commands.attack.noisy.coding import Coded
 from qifsql.errors import InternalError
 from qifsql.measures.bayes import Success
+from qifsql.query.columns import double
+from qifsql.query.splice import splice
 
 MOST_PAIRS = 200_000_000  # of a combination and what may be known instead, in one step
 ROUNDING = 2.0**-51  # of a quotient of whole numbers of more than 53 bits, as a share, at most
@@ -83,16 +85,10 @@ def _claims(coded: Coded, threshold: float, scale: int) -> tuple[Fraction, Fract
 
     ``scale`` is the weight of all that may be known, in the table ``known``.
     """
-    chance = exp.Div(this=_double("best"), expression=_double("total"))
-    least = threshold * (1 - ROUNDING)
-    is_sure = exp.GTE(this=chance, expression=exp.Literal.number(least))
-    sums = exp.select("sum(total)", "sum(best)").from_("known").where(is_sure)
-    ((named, right),) = coded.tables.rows(sums)
-    return Fraction(int(named or 0), scale), Fraction(int(right or 0), scale)
-
-
-def _double(name: str) -> exp.Expr:
-    return exp.cast(exp.column(name), "DOUBLE")
+    least = double(threshold * (1 - ROUNDING))
+    query = splice("noisy/claims", rows={"asked": {"least": least}})
+    ((named, right),) = coded.tables.rows(query)
+    return Fraction(int(named), scale), Fraction(int(right), scale)
 
 
 @dataclass(frozen=True, kw_only=True)

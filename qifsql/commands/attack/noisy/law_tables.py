@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from qifsql.adversary import value_files
 from qifsql.commands.attack.noisy.bind import NoisyQid, relative_error, shifts, widest_shift
-from qifsql.commands.attack.noisy.coding import Coded, with_table
+from qifsql.commands.attack.noisy.coding import Coded
 from qifsql.counting import transition_files
 from qifsql.counting.transition_files import MOST_PAIRS
 from qifsql.data.dataset import Dataset
@@ -98,21 +98,18 @@ def _make_law(coded: Coded, qid: NoisyQid, lines: Mapping[int, tuple[Dataset, St
     """
     match qid.law.kind:
         case "within" | "sd":
-            plan = Plan((), _shifted_values(coded, qid))
+            plan = _plan_shifted(coded, qid)
         case "missing":
             unknown = int(qid.law.number * qid.scale)
             weights = {"known_weight": qid.scale - unknown, "unknown_weight": unknown}
             plan = Plan((), coded.query_values(qid, "forgotten", weights))
-        case "right":  # a value is known as itself, or as any other
-            wrong = 1 - qid.law.number
-            query = coded.query_values(qid, "confusions")
-            if not qid.rounded:
-                weight = {"wrong_weight": int(wrong * qid.scale)}
-                query = coded.query_values(qid, "exact_confusions", weight)
-            for node in list(query.find_all(exp.Column)):
-                if node.name == "wrong_share":  # a placeholder of the view
-                    node.replace(double(float(wrong)))
-            plan = Plan((), query)
+        case "right" if qid.rounded:  # a value is known as itself, or as any other
+            wrong_share = exp.alias_(double(float(1 - qid.law.number)), "wrong_share")
+            mistake = Step("asked", "One row: the chance of a mistake.", exp.select(wrong_share))
+            plan = Plan((mistake,), coded.query_values(qid, "confusions"))
+        case "right":
+            weight = {"wrong_weight": int((1 - qid.law.number) * qid.scale)}
+            plan = Plan((), coded.query_values(qid, "exact_confusions", weight))
         case "matrix":
             plan = _plan_restored(coded, qid, *lines[qid.number])
         case _:
@@ -129,8 +126,8 @@ def _make_law(coded: Coded, qid: NoisyQid, lines: Mapping[int, tuple[Dataset, St
         )
 
 
-def _shifted_values(coded: Coded, qid: NoisyQid) -> exp.Select:
-    """Return the query of a law of numbers (+-2, sd=2); refuse values that it does not fit."""
+def _plan_shifted(coded: Coded, qid: NoisyQid) -> Plan:
+    """Return the plan of a law of numbers (+-2, sd=2); refuse values that it does not fit."""
     name = quoted(qid.attribute.name)
     ((least, greatest, fractional),) = coded.tables.rows(coded.query_values(qid, "whole"))
     if fractional:
@@ -148,8 +145,7 @@ def _shifted_values(coded: Coded, qid: NoisyQid) -> exp.Select:
             "may be known instead; measure in larger units, as in --qids "
             "thousands=income//1000"
         )
-    # The errors, from -widest to widest, and their weights.
-    if qid.law.kind == "within":  # all shifts weigh 1
+    if qid.law.kind == "within":  # all errors, from -widest to widest, weigh 1
         ends = [number(-widest), number(widest + 1)]
         values: exp.Expr = exp.Anonymous(this="range", expressions=ends)
         weight: exp.Expr = exp.cast(number(1), "HUGEINT")
@@ -160,8 +156,8 @@ def _shifted_values(coded: Coded, qid: NoisyQid) -> exp.Select:
         weight = exp.cast(exp.Anonymous(this="unnest", expressions=[weights]), "HUGEINT")
     shift = exp.Anonymous(this="unnest", expressions=[values])
     errors = exp.select(exp.alias_(shift, "shift"), exp.alias_(weight, "weight"))
-    query = coded.query_values(qid, "shifted", {"widest": widest})
-    return with_table(query, "shifts", errors)
+    step = Step("shifts", "One row per error: its weight.", errors)
+    return Plan((step,), coded.query_values(qid, "shifted", {"widest": widest}))
 
 
 def _plan_listed(coded: Coded, qid: NoisyQid, dataset: Dataset, step: Step) -> Plan:
@@ -213,8 +209,9 @@ def _plan_restored(coded: Coded, qid: NoisyQid, dataset: Dataset, step: Step) ->
     true_shares = exp.select(
         *(exp.alias_(exp.Anonymous(this="unnest", expressions=[v]), n) for n, v in lists.items())
     )
-    query = with_table(coded.query_values(qid, "restored"), "shares", true_shares)
-    return _plan_labelled(coded, qid, step, origins, Step("listed", RESTORED, query))
+    known_shares = Step("shares", "One row per true value: its share.", true_shares)
+    restored = Step("listed", RESTORED, coded.query_values(qid, "restored"))
+    return _plan_labelled(coded, qid, step, origins, known_shares, restored)
 
 
 def _tells_shares(coded: Coded, file: str, step: Step) -> bool:

@@ -16,10 +16,9 @@ from qifsql.adversary.laws import EXACT, Law, laws
 from qifsql.adversary.options import MATCH_ANY
 from qifsql.adversary.spec import Attack, BoundAttack
 from qifsql.commands.attack import keyed
-from qifsql.commands.attack.noisy import bind, elimination, expectations, law_tables
+from qifsql.commands.attack.noisy import bind, draws, elimination, expectations, law_tables
 from qifsql.commands.attack.noisy.bind import NoisyQid
 from qifsql.commands.attack.noisy.coding import Coded
-from qifsql.commands.attack.noisy.draws import Draws
 from qifsql.commands.attack.noisy.elimination import Outcome
 from qifsql.commands.attack.spec import AttackOptions, refuse_others, require_duckdb
 from qifsql.counting import suppressed
@@ -229,14 +228,14 @@ def specify(
         raise InputError(f"{WHO} takes a missing value as one value; leave match-any out, or knows")
     named = laws(options["knows"] or ())
     spec, _ = keyed.specify(model, source, options)
-    draws, out = options.get("draws"), options.get("records")
-    if draws is not None and draws < 2:
+    number, out = options.get("draws"), options.get("records")
+    if number is not None and number < 2:
         raise InputError("draws is a number of people, 2 or more, such as 10000")
-    if draws is not None and out is not None:
+    if number is not None and out is not None:
         raise InputError(
             "a row per person (records) needs the exact sums; leave out draws, or records"
         )
-    request = Request(spec=spec, laws=named, draws=draws, records=None)
+    request = Request(spec=spec, laws=named, draws=number, records=None)
     paths = [path for dataset in (spec.dataset, *request.tables) for path in dataset.paths]
     return replace(request, records=streamed_place(out, paths))
 
@@ -253,7 +252,6 @@ def _bind_laws(request: Request, bound: BoundAttack) -> tuple[NoisyQid, ...]:
                 f"{m.acronym} is about one person, whose values are named as they are; noisy "
                 f"knowledge (knows) is about everybody: use c{m.acronym[1:]}"
             )
-
     qids = bound.microdata.qids
     noisy = bind.bind(request.laws, qids, bound.microdata.secrets)
     if request.records is not None and any(q.number > len(qids) for q in noisy):
@@ -281,8 +279,8 @@ def _outcomes(
             "of people and of what is known of them; let fewer quasi-identifiers have a law, or "
             "measure them in larger units"
         )
-    draws = Draws(coded, seed=settings.seed or 0, draws=request.draws)
-    return {j: exact.get(j) or draws.measure(j) for j in secrets}
+    draws.draw(coded, seed=settings.seed or 0, draws=request.draws)
+    return {j: exact.get(j) or draws.measure(coded, j) for j in secrets}
 
 
 def _noisy_row(
