@@ -216,10 +216,11 @@ def _texts(names: Iterable[str]) -> exp.Struct:
     return exp.Struct(expressions=pairs)
 
 
-def openings(source: Dataset | Collection) -> list[str]:
+def openings(*sources: Dataset | Collection) -> list[str]:
     """Return the statements to run first, if any: they open DuckDB files or create a table."""
     statements = (
         d.statement or attaching(d.paths[0], d.catalog, read_only=True)
+        for source in sources
         for d in source.datasets
         if d.statement or d.format == "duckdb"
     )

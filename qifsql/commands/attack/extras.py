@@ -60,17 +60,15 @@ class Extras:
 
     def plain(self) -> dict[str, object]:
         """Return the extras that are set, as plain data for manifests."""
-        fields: dict[str, object] = {
+        plain: dict[str, object] = {
             "measures": list(self.measures),
-            "histogram": self.histogram,
-            "value_chances": self.value_chances,
-            "unit": self.unit,
             "population": self.population.name if self.population else None,
             "store": str(self.store) if self.store else None,
-            "progressive": self.progressive,
             "null": MATCH_ANY if self.any_value else None,
         }
-        return {name: value for name, value in fields.items() if value}
+        unchanged = ("histogram", "value_chances", "unit", "progressive")
+        plain |= {name: getattr(self, name) for name in unchanged}
+        return {name: value for name, value in plain.items() if value}
 
 
 def _store(path: Path) -> Path:

@@ -179,7 +179,7 @@ def compose(
         )
         description = _describe(bound, levels)
         inputs = (bound.people, *(release.dataset for release in bound.releases))
-        opened = dict.fromkeys(s for dataset in inputs for s in openings(dataset))
+        opened = openings(*inputs)
         statements = [*opened, "SET TimeZone = 'UTC'", *tables.statements]
         origin = origin.about(description, paths).sending(statements)
         rows = 0

@@ -168,7 +168,7 @@ def _note_on_different_values(engine: Engine, pair: tuple[Side, Side]) -> list[s
 
 
 def _openings(*sides: Side) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(s for side in sides for s in openings(side.dataset)))
+    return tuple(openings(*(side.dataset for side in sides)))
 
 
 def _count_records(engine: Engine, side: Side) -> tuple[int, int]:

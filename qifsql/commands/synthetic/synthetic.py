@@ -126,7 +126,7 @@ def synthetic(
         files = _read_files(engine, sources, options, required)
         work = Measurements(engine, files, options, learner)
         work.run()
-        openings_sql = [s for dataset in sources.all for s in openings(dataset)]
+        openings_sql = openings(*sources.all)
         origin = origin.about(_describe(files, options, learner), sources.paths)
         origin = origin.listing(roles.of_files(file.microdata.columns for file in files.files))
         written = 0

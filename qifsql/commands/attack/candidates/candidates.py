@@ -135,16 +135,10 @@ def run(request: Request, settings: Settings | None) -> Result:
         as_values = suppressed.marked(engine, release.attack)
         of_cells, plans = risks.measure(engine, as_values)
         success = compatibility.find(tables, people, release)
-        opened_by = [s for dataset in files.releases for s in openings(dataset)]
-        statements = dict.fromkeys([*opened_by, *tables.statements])
+        statements = dict.fromkeys([*openings(*files.releases), *tables.statements])
         notes = [*people.attack.microdata.notes, *as_values.microdata.notes]
-        present = {column.raw.number for column in release.columns}
-        if lacking := [quoted(raw.name) for raw in raws if raw.number not in present]:
-            notes.append(
-                f"{release.title} has no {', '.join(lacking)}: nothing is told of it there"
-            )
-        notes += [*compatibility.notes(release, success), *remarks(engine)]
-        notes += _notes_on_texts(engine, release)
+        notes += [*_note_on_lacking(raws, release), *compatibility.notes(release, success)]
+        notes += [*remarks(engine), *_notes_on_texts(engine, release)]
     paths = (*(path for d in files.releases for path in d.paths), *files.hierarchies.values())
     qids = [raw.name for raw in raws]
     hidden = as_values.microdata.suppressed
@@ -175,6 +169,15 @@ def _bind(engine: Engine, request: Request) -> tuple[Sequence[Raw], Compared, Co
     return raws, people, release
 
 
+def _note_on_lacking(raws: Sequence[Raw], release: Compared) -> list[str]:
+    """Return a note on the quasi-identifiers of people that the release does not have."""
+    present = {column.raw.number for column in release.columns}
+    lacking = [quoted(raw.name) for raw in raws if raw.number not in present]
+    if not lacking:
+        return []
+    return [f"{release.title} has no {', '.join(lacking)}: nothing is told of it there"]
+
+
 def _notes_on_texts(engine: Engine, release: Compared) -> list[str]:
     """Return notes on texts of the release: words for missing, and spellings of its secrets."""
     microdata = release.attack.microdata
@@ -192,16 +195,17 @@ def _rows(
 ) -> Iterator[dict[str, Any]]:
     """Yield the rows of each model and secret.
 
-    The first (with a person two) take cells as values; the last is about an adversary who knows raw
-    values, and looks for the records whose cells contain them (``success``).
+    The first (with a person two) take cells as values (``of_cells``); the last is about an
+    adversary who knows raw values, and looks for the records whose cells contain them.
     """
     guesses = {guess.secret: guess for guess in success.guesses}
     for model in models:
         for secret in guesses if model == "cas" else (None,):
             about = {"model": model.upper(), "secret": secret}
-            first = next(iter(guesses), None) if secret is None else secret
+            # Re-identification is measured with any secret: with the first.
+            measured_with = next(iter(guesses), None) if secret is None else secret
             for risk in of_cells:
-                if risk.secret == first:
+                if risk.secret == measured_with:
                     reading = {"known_records": risk.known_records, "view": "cells"}
                     yield risk.attacks[model] | reading | about
             question = success if secret is None else guesses[secret]

@@ -146,8 +146,7 @@ def run(request: Request, settings: Settings | None) -> Result:
             scores, of_secret = _score_guesses(tables, coded, guessing, number, request.thresholds)
             rows.append(_row(request, files, scores, secret))
             claims.append(of_secret)
-        opened_by = [s for dataset in request.sources.all for s in openings(dataset)]
-        statements = dict.fromkeys([*opened_by, *tables.statements])
+        statements = dict.fromkeys([*openings(*request.sources.all), *tables.statements])
         notes_on_reading = remarks(engine)
     origin = origin.about(_plain_request(files, request), request.sources.paths)
     origin = origin.sending(statements)
@@ -204,8 +203,8 @@ def _row(request: Request, files: Files, scores: Scores, secret: str) -> dict[st
     people, is_constant = scores.people, scores.values == 1
     share = Fraction(scores.prior, people)
     before = Success(Fraction(is_constant), share, float(share), people if is_constant else 0)
-    sure, right = Fraction(scores.certain, people), scores.right / people
-    after = Success(sure, right, scores.worst_case, scores.certain)
+    sure = Fraction(scores.certain, people)
+    after = Success(sure, scores.right / people, scores.worst_case, scores.certain)
     low, high = wilson(float(scores.right), people)
     rapid_low, rapid_high = wilson(scores.confident, people)
     present = scores.present

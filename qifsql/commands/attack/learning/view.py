@@ -18,7 +18,7 @@ def parts(frame: pl.DataFrame, tables: Tables) -> list[Part]:
         "The intervals (95 %) are those of people drawn from a population. Success may be "
         "knowledge of the population: what is about individuals is the difference to people who "
         "are not in {learned} (qifsql synthetic --control). Another learner may guess better.",
-        learned=_learner_sentence(frame.row(0, named=True)),
+        learned=escaping.cell(frame["learned_from"][0]),
     )
     return [*parts, Paragraph(last)]
 
@@ -29,24 +29,23 @@ def sentence(row: Row) -> str:
     scale = words.scale(before, after)
     texts = {
         "qids": words.listed(row["qids"]),
-        "learned": _learner_sentence(row),
+        "learned": escaping.cell(row["learned_from"]),
         "secret": row["secret"],
         "success": words.share(after, scale),
         "prior": words.share(before, scale),
         "people": words.people(),
     }
-    if row["low"] > before:
-        message = (
-            "Someone who knows {qids} and learns from {learned} guesses {secret} right for "
-            "{success} {people}. Always guessing their most frequent value is right for {prior}."
-        )
-    elif row["high"] < before:
+    message = (
+        "Someone who knows {qids} and learns from {learned} guesses {secret} right for "
+        "{success} {people}. Always guessing their most frequent value is right for {prior}."
+    )
+    if row["high"] < before:
         message = (
             "Someone who knows {qids} and learns from {learned} guesses {secret} right for "
             "{success} {people}. Always guessing their most frequent value is right for more, "
             "{prior}: the guesses mislead, or the files are not of one population."
         )
-    else:
+    elif row["low"] <= before:
         message = (
             "Someone who knows {qids} and learns from {learned} guesses {secret} right for "
             "{success} {people}. Always guessing their most frequent value is right for {prior}: "
@@ -55,39 +54,25 @@ def sentence(row: Row) -> str:
     return said(message, **texts)
 
 
-def _learner_sentence(row: Row) -> str:
-    return escaping.cell(row["learned_from"])
-
-
 def _scores(row: Row) -> Table:
     """Return a table of shares of the people, with 95 % intervals where there are any."""
     table = Table.of([said("learner: {name}", name=row["learner"]), "", said("between")], (1,))
-    table.add_row(
-        said("always the most frequent value"), words.percent(row["prior_probabilistic"]), ""
-    )
-    table.add_row(
-        said("guessed right"),
-        words.percent(row["posterior_probabilistic"]),
-        _interval(row["low"], row["high"]),
-    )
-    share = words.percent(row["present"])
-    if row["success_present"] is not None:
-        table.add_row(
-            said("of the {share} who look like a record", share=share),
-            words.percent(row["success_present"]),
-            "",
-        )
-    table.add_row(said("certain, and right"), words.percent(row["posterior_deterministic"]), "")
-    table.add_row(
-        said("RAPID, above {level}", level=words.percent(row["rapid_threshold"])),
-        words.percent(row["rapid"]),
-        _interval(row["rapid_low"], row["rapid_high"]),
-    )
+    present = words.percent(row["present"])
+    lines = {  # the columns of each share, and of the ends of its interval
+        said("always the most frequent value"): ("prior_probabilistic",),
+        said("guessed right"): ("posterior_probabilistic", "low", "high"),
+        said("of the {share} who look like a record", share=present): ("success_present",),
+        said("certain, and right"): ("posterior_deterministic",),
+        said("RAPID, above {level}", level=words.percent(row["rapid_threshold"])): (
+            *("rapid", "rapid_low", "rapid_high"),
+        ),
+    }
+    for title, names in lines.items():
+        if row[names[0]] is not None:  # success_present: nobody looks like a record
+            share, *ends = (words.percent(row[name]) for name in names)
+            interval = said("{low} and {high}", low=ends[0], high=ends[1]) if ends else ""
+            table.add_row(title, share, interval)
     return table
-
-
-def _interval(low: float, high: float) -> str:
-    return said("{low} and {high}", low=words.percent(low), high=words.percent(high))
 
 
 def headline(frame: pl.DataFrame) -> list[str]:
