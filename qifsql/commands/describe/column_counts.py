@@ -10,7 +10,7 @@ from qifsql.data.types import NUMBERS, family
 CATEGORIES = 50  # values of a floating number that may be categories
 AMOUNTS = 100  # values of a number that is no code
 POINTS = 20  # values of a number that begins above 1, from which on it is a score
-YEARS = (1000, 2100)
+YEARS = (1850, 2100)
 ZEROS = 0.4  # share of zeros of a number of events that most people do not have
 OLDEST = (70, 98)  # the greatest age in a file, which 99 and 100 percent are not
 LONG, SECONDS = 1e9, 2e9  # the least number of a document; more than the seconds since 1970
@@ -102,23 +102,19 @@ class Counted:
 
     @property
     def has_no_categories(self) -> bool:
-        """Return whether values are measured, or number the records."""
-        return self.floating or (self.unique and family(self.type) in NUMBERS)
+        """Return whether values are measured, or number the records: codes with gaps are not."""
+        is_code = self.seen.integers and CODE.confidence(spelled(self.name)) is not None
+        is_measured = self.floating and not is_code
+        return is_measured or (self.unique and family(self.type) in NUMBERS)
 
     @property
     def measured(self) -> bool:
         """Return whether values are measured or counted: many numbers, or zero for many people."""
-        is_number = family(self.type) in NUMBERS and not self.binary
-        is_counted = self.distinct > AMOUNTS or self.seen.zeros >= ZEROS
-        return self.floating or (is_number and (is_counted or self.scored))
-
-    @property
-    def scored(self) -> bool:
-        """Return whether values are points: whole numbers that begin above those of codes.
-
-        Numbers of years are none, nor are ages.
-        """
         least, greatest = self.seen.numbers or (0, 0)
-        is_years = YEARS[0] <= least and greatest <= YEARS[1]
-        is_many = self.seen.integers and self.distinct > POINTS
-        return is_many and least > 1 and not is_years and not self.aged
+        if self.seen.integers and YEARS[0] <= least and greatest <= YEARS[1]:
+            return False
+        # Points: whole numbers that begin above those of codes, but no ages.
+        is_points = self.seen.integers and self.distinct > POINTS and least > 1 and not self.aged
+        is_counted = self.distinct > AMOUNTS or self.seen.zeros >= ZEROS or is_points
+        is_number = family(self.type) in NUMBERS and not self.binary
+        return self.floating or (is_number and is_counted)

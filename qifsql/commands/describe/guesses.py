@@ -202,6 +202,8 @@ def _guess(column: Counted, siblings: Siblings) -> Guess:
         return Guess("constant", CONSTANT if column.distinct else EMPTY, "high")
     if column.household:
         return Guess("household", reason(HOUSEHOLD), "high")
+    if column.name in siblings.flags:
+        return Guess("other", reason(ADMINISTRATION), "high")
     if topic := siblings.survey_topics.get(column.name):
         return Guess("key" if topic is NUMBER else topic.role, reason(topic), "high")
     visible = _first(QUASI_IDENTIFIERS, f"_{question or name}_")

@@ -14,6 +14,8 @@ MOST_PARTS = 9  # parts of a name that are looked up among the names of other co
 MANY_SUBJECTS = 3  # letters before the number of any question of a survey
 SERIES = 6  # columns of numbered questions
 NUMBERED = re.compile(r"([a-z]{1,3})_?\d[a-z_\d]*", re.IGNORECASE)
+FLAG = re.compile(r"(.+?)(_f|_fl|_?flag|_?flg|_imp|_imputed|_if)", re.IGNORECASE)
+FLAGS = 3  # columns of a file that tell of others whether they were reported
 BIRTHS = re.compile(
     "gesta|gravid|parto_|apgar|pregnan|prematur|premie|preterm|schwanger|grossess|embaraz|prenat"
     "|(low|weight_at)_?birth|birth_?weight|_nasc_(vivo|mort)|gebor"
@@ -28,7 +30,8 @@ class Siblings:
     name is made; ``subjects`` its secret subject, by its siblings. ``births`` and ``bodies``:
     whether some columns are about births, or measures of bodies. ``series`` are the beginnings of
     many numbered names, such as ``q`` of ``q17``; ``survey_topics`` those of columns of well-known
-    files; ``logs``: whether people have two records or more on average.
+    files; ``logs``: whether people have two records or more on average; ``flags`` are columns that
+    say how another one came about, such as ``income_f`` of ``income``.
     """
 
     def __init__(self, columns: Sequence[Counted]) -> None:
@@ -38,6 +41,10 @@ class Siblings:
         self.survey_topics = {column: TOPICS[topic] for column, topic in keys.items()}
         numbers = [c for c in columns if numbers_people(c.name) and c.distinct > CATEGORIES]
         self.logs = any(0 < 2 * c.distinct <= c.records - c.missing for c in numbers)
+        flagged = [
+            c.name for c in columns if (m := FLAG.fullmatch(c.name)) and m[1] in self.columns
+        ]
+        self.flags = frozenset(flagged) if len(flagged) >= FLAGS else frozenset[str]()
         self.questions = _questions(columns)
         self.births = any(BIRTHS.search(spelled(column.name)) for column in columns)
         self.bodies = any(BODY.search(spelled(column.name)) for column in columns)

@@ -16,6 +16,7 @@ import qifsql
 from qifsql.commands.describe import guesses as guessing
 from qifsql.commands.describe import view
 from qifsql.commands.describe.column_counts import Counted
+from qifsql.commands.describe.evidence import Evidence
 from qifsql.commands.describe.guesses import guesses
 from qifsql.data.topics import (
     ADMINISTRATION,
@@ -353,3 +354,23 @@ def test_every_reason_has_words() -> None:
         getattr(guessing, name) for name in (names + "BODY_WEIGHT PRODUCT EVENT COPY").split()
     ]
     assert list(view.REASONS) == by_name + by_values + others
+
+
+RANGES = {"viq": (64, 132), "anasc": (1921, 2001), "CO_ESCOLA": (110001, 530009)}
+
+
+def test_flags_codes_with_gaps_years_and_points_are_told_apart() -> None:
+    """Whole numbers without a name that says anything, and columns that tell of others."""
+    numbers = {"records": 900, "missing": 9, "alone": 0, "entropy": 5.0}
+    seen = {name: Evidence(numbers=ends, integers=True) for name, ends in RANGES.items()}
+    columns = [
+        Counted(name=name, type="DOUBLE", distinct=80, seen=seen[name], **numbers)
+        for name in RANGES
+    ]
+    flags = [
+        Counted(name=f"{name}_F", type="BIGINT", distinct=3, **numbers)
+        for name in ("viq", "anasc", "CO_ESCOLA")
+    ]
+    roles = [guess.role for guess in guesses([*columns, *flags])]
+    assert roles == ["secret", "quasi-identifier", "quasi-identifier"] + ["other"] * 3
+    assert [guess.role for guess in guesses(flags[:2])] != ["other"] * 2
