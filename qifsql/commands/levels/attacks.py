@@ -42,7 +42,7 @@ def rows(
     ratio = {name: typed_number(term, "HUGEINT") for name, term in terms.items()}
     # Blocks, and the people in them, with at most one reported value (``one_``), with two
     # (``two_``), and in which a value is that much likelier (``skewed_``).
-    (counts,) = tables.dicts("bites", j, secret.width, {"skew": ratio})
+    (counts,) = tables.dicts("bites", j, {"skew": ratio})
     of_one_value, of_two_values = counts["one_people"], counts["two_people"]
     likelier = counts["two_likelier"] / of_two_values if of_two_values else None
     attack_rows = [
@@ -51,7 +51,7 @@ def rows(
     ]
     if hierarchy is not None:
         # A row per level of the hierarchy: the blocks with all values below one node there.
-        for row in sorted(tables.dicts("alike", j, secret.width), key=lambda row: row["level"]):
+        for row in sorted(tables.dicts("alike", j), key=lambda row: row["level"]):
             before = row["everybody"] / people  # below the node with the most people
             similarity = _certain("similarity", row["people"], row["blocks"], before)
             attack_rows.append(similarity | {"level": row["level"]})

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from qifsql.commands.levels.secret_blocks import Secret
 from qifsql.commands.levels.spec import MEASURES, Measure
-from qifsql.commands.levels.steps import Steps, Tables
+from qifsql.commands.levels.steps import Inputs, Steps, Tables
 from qifsql.measures.syntactic import Level, entropy_l, meets_entropy
 from qifsql.query.columns import double, typed_number, union
 from qifsql.query.splice import Parameters
@@ -36,8 +36,8 @@ class Finding:
     violated: tuple[int, int] | None = None
 
 
-Questions = Sequence[tuple[str, int, int]]
-"""Measure, number of the secret from 1 (0: none), number of columns that identify a block."""
+Questions = Sequence[tuple[str, int]]
+"""Each the name of a measure and the number of a secret, from 1 (0: none)."""
 
 
 class Near(NamedTuple):
@@ -72,13 +72,13 @@ def find_levels(
     scores = _highest_scores(tables, questions)
     steps = Steps(tables)
     queries = []
-    for name, j, width in questions:
-        inputs = {"bounds": _bounds(name, thresholds, scores[name, j])}
+    for name, j in questions:
+        bounds = _bounds(name, thresholds, scores[name, j])
         # A row per level near the worst or the required one (``Near``).
-        near = steps.need("near", j, width, inputs=inputs, instead=files_for(name), suffix=name)
+        near = _need_of_measure(steps, "near", name, j, {"bounds": bounds})
         columns = ("part", "whole", "logarithm", "blocks", "people")
         queries.append(exp.select(*_key_columns(name, j), *columns).from_(near))
-    levels: dict[tuple[str, int], list[Near]] = {(name, j): [] for name, j, _ in questions}
+    levels: dict[tuple[str, int], list[Near]] = {question: [] for question in questions}
     for j, name, *numbers in tables.rows(steps.plan(union(queries))):
         levels[name, j].append(Near(*numbers))
     return {(name, j): _worst_finding(name, near, thresholds) for (name, j), near in levels.items()}
@@ -88,10 +88,27 @@ def _highest_scores(tables: Tables, questions: Questions) -> dict[tuple[str, int
     """Return the highest score, that of the worst block, of each measure and secret."""
     steps = Steps(tables)
     queries = []
-    for name, j, width in questions:
-        worst = steps.need("worst", j, width, instead=files_for(name), suffix=name)
+    for name, j in questions:
+        worst = _need_of_measure(steps, "worst", name, j)
         queries.append(exp.select(*_key_columns(name, j), "score").from_(worst))
     return {(name, j): score for j, name, score in tables.rows(steps.plan(union(queries)))}
+
+
+def _need_of_measure(
+    steps: Steps, file: str, name: str, j: int, inputs: Inputs | None = None
+) -> str:
+    """Add a view of ``sql/levels`` over the blocks of a measure and secret; return its step's name.
+
+    The view reads ``scored``: the blocks with their scores of the measure.
+    """
+    return steps.need(
+        file,
+        j,
+        inputs=inputs,
+        instead=files_for(name),
+        suffix=name,
+        about_population=measure_named(name).of_population,
+    )
 
 
 def _key_columns(name: str, j: int) -> list[exp.Expr]:
@@ -152,16 +169,16 @@ def _blocks_by_entropy(
     required score come with the counts of their values; all clearly above the required one are one
     entry without counts. The worst is not looked for if a block has one value (``fewest``).
     """
-    j, width = secret.number, secret.width
+    j = secret.number
     worst_score = math.inf
     if secret.fewest > 1:
         steps = Steps(tables)
-        worst = steps.need("worst", j, width, instead={"scored": "of_l_entropy"})
+        worst = steps.need("worst", j, instead={"scored": "of_l_entropy"})
         ((worst_score,),) = tables.rows(steps.plan(exp.select("score").from_(worst)))
     bounds = _bounds_row(required - CLOSE, required + CLOSE, worst_score - CLOSE)
     steps = Steps(tables)
-    near = steps.need("near_entropy", j, width, inputs={"bounds": bounds})
-    clear = steps.need("clearly", j, width, inputs={"bounds": bounds})
+    near = steps.need("near_entropy", j, inputs={"bounds": bounds})
+    clear = steps.need("clearly", j, inputs={"bounds": bounds})
     of_counts = exp.select("counts", "blocks", "people").from_(near)
     together = exp.select(exp.alias_(exp.null(), "counts"), "blocks", "people").from_(clear)
     rows = tables.rows(steps.plan(union([of_counts, together])))
@@ -243,41 +260,30 @@ def measure_worst_blocks(
         steps, queries = Steps(tables), []
         of_secret = {name: level for (name, i), level in levels.items() if i == j}
         for name, level in of_secret.items():
-            block = need_block(steps, secrets[j], (name, j), level)
+            block = need_block(steps, name, j, level)
             _, measure = _key_columns(name, j)
             queries.append(exp.select(measure, exp.Star()).from_(block))
         tables.counts.keep_rows(f"worst_blocks_{j}", steps.plan(union(queries)))
-        rows = tables.dicts("worst_counts", j, secrets[j].width)
+        rows = tables.dicts("worst_counts", j)
         blocks |= {(row.pop("measure"), j): row for row in rows}
     for (name, j), level in levels.items():
         if j not in secrets:  # a level of sizes
             steps = Steps(tables)
-            query = exp.select("size").from_(need_block(steps, None, (name, j), level))
+            query = exp.select("size").from_(need_block(steps, name, j, level))
             ((size,),) = tables.rows(steps.plan(query))
             blocks[name, j] = {"size": size}
     return blocks
 
 
-def need_block(steps: Steps, secret: Secret | None, key: tuple[str, int], level: Finding) -> str:
-    """Add the step that finds a block whose level is ``level``, the worst; return the step's name.
+def need_block(steps: Steps, name: str, j: int, level: Finding) -> str:
+    """Add the step that finds a block at the worst level of a measure; return the step's name.
 
-    ``key`` is the measure and number of the secret. The step has one row: block and size.
+    ``j`` is the number of the secret. The step has one row: block and size.
     """
-    name, j = key
-    if secret is not None:
-        width = secret.width  # the number of columns that identify a block
-    elif name == "k":
-        width = 1  # the size alone: any block of this size will do
-    else:  # a level of a population is about a block of the quasi-identifiers
-        width = steps.tables.counts.bound.microdata.width
-    return steps.need(
-        "worst_block",
-        j,
-        width,
-        inputs=_level_inputs(name, level),
-        instead={"worst_block": "worst_entropy"} if level.level is None else files_for(name),
-        suffix=name,
-    )
+    inputs = _level_inputs(name, level)
+    if level.level is None:  # entropy: looked for by the counts of its values
+        return steps.need("worst_entropy", j, inputs=inputs, suffix=name)
+    return _need_of_measure(steps, "worst_block", name, j, inputs)
 
 
 def _level_inputs(name: str, level: Finding) -> dict[str, Parameters]:

@@ -9,11 +9,12 @@ from typing import Any
 import polars as pl
 from sqlglot import exp
 
-from qifsql.adversary.spec import Attack, BoundAttack
-from qifsql.commands.levels import attacks, find, secret_blocks, suppressed_records, worst_blocks
+from qifsql.adversary.spec import Attack, BoundAttack, Microdata
+from qifsql.commands.levels import attacks, find, secret_blocks, worst_blocks
 from qifsql.commands.levels.spec import BOUNDS, MEASURES, Suppressed, check_possible
 from qifsql.commands.levels.steps import Steps, Tables
 from qifsql.counting import missing_secrets
+from qifsql.counting import suppressed as suppressed_records
 from qifsql.counting.counts import Counts
 from qifsql.counting.session import population_plan
 from qifsql.data.dataset import Dataset
@@ -21,11 +22,12 @@ from qifsql.data.hierarchy import Hierarchy
 from qifsql.data.types import NUMBERS, family
 from qifsql.engine.csv_types import remarks
 from qifsql.engine.protocol import Engine
-from qifsql.errors import InputError, quoted
+from qifsql.errors import DatasetError, InputError, plural, quoted
 from qifsql.measures.syntactic import Level
+from qifsql.query import microdata_steps
 from qifsql.query.columns import typed_number
-from qifsql.query.microdata_steps import records_plan
 from qifsql.query.plan import Plan
+from qifsql.query.steps import Steps as AttackSteps
 
 COUNTED = pl.List(pl.Struct({"value": pl.String(), "records": pl.Int64()}))
 TEXT, COUNT, NUMBER, FLAG = pl.String(), pl.Int64(), pl.Float64(), pl.Boolean()
@@ -105,9 +107,9 @@ class Run:
         self.default_l = default_l
         self.every_k = every_k
         self.population = population
-        self.bound, self.notes = suppressed_records.read_as(engine, bound, suppressed)
+        self.bound, self.notes = _read_suppressed_as(engine, bound, suppressed)
         # Suppressed people may be anybody: their block is everyone.
-        self.suppressed_people = suppressed_records.people(engine, self.bound)
+        self.suppressed_people = _count_suppressed(engine, self.bound)
         plan = None
         if population is not None:
             plan = population_plan(engine, spec, bound.microdata, population)
@@ -127,8 +129,7 @@ class Run:
     def count(self, hierarchies: Mapping[int, Hierarchy]) -> None:
         """Count blocks and find their levels; refuse required levels that are impossible.
 
-        Sets ``secrets`` (their counts), ``incomplete`` (the names of those that some people miss),
-        ``levels`` and ``hierarchies``, which are by the number of a secret.
+        ``hierarchies`` are by the number of a secret. The class says which attributes are set.
         """
         self.hierarchies = hierarchies
         self.notes += [note for tree in hierarchies.values() for note in tree.remarks]
@@ -138,7 +139,7 @@ class Run:
         if domains:
             everybody = next(iter(domains.values())).people
         else:
-            plan = records_plan(self.bound.microdata, people=True)
+            plan = microdata_steps.records_plan(self.bound.microdata, people=True)
             ((everybody,),) = self.tables.rows(plan, "counting records")
         is_missed = missing_secrets.is_missed
         self.incomplete = [name for j, name in names.items() if is_missed(self.counts, j)]
@@ -208,18 +209,16 @@ class Run:
         k is measured on the blocks of the first secret. ``violations`` are of each of several k.
         """
         first = min(self.secrets, default=0)
-        question_of_k = ("k", first, self.secrets[first].width if first else 1)
-        questions = [question_of_k]
+        questions = [("k", first)]
         if self.population is not None:
             self._check_population()
-            width = self.bound.microdata.width
-            questions += [(measure.name, 0, width) for measure in OF_POPULATION]
+            questions += [(measure.name, 0) for measure in OF_POPULATION]
         for j, secret in self.secrets.items():
-            questions += [(name, j, secret.width) for name in self._measures_of(secret)]
+            questions += [(name, j) for name in self._measures_of(secret)]
         levels = find.find_levels(self.tables, questions, self.thresholds)
         if len(self.every_k) > 1:
             for k in self.every_k:
-                again = find.find_levels(self.tables, [question_of_k], {"k": k})
+                again = find.find_levels(self.tables, [("k", first)], {"k": k})
                 self.violations.append((k, again["k", first]))
         for j, secret in self.secrets.items():
             self._add_entropy_and_beta(levels, j, secret)
@@ -227,8 +226,8 @@ class Run:
 
     def _check_population(self) -> None:
         """Refuse a population that has fewer people than the release in a block."""
-        steps, width = Steps(self.tables), self.bound.microdata.width
-        outside = steps.need("outside", 0, width, instead={"blocks": "blocks_of_all"})
+        steps, instead = Steps(self.tables), {"blocks": "blocks_of_all"}
+        outside = steps.need("outside", 0, instead=instead, about_population=True)
         query = exp.select("blocks", "too_small").from_(outside)
         ((blocks, too_small),) = self.tables.rows(steps.plan(query))
         if too_small:
@@ -250,7 +249,7 @@ class Run:
             names.append(find.BREACH)  # finds the violations of enhanced beta-likeness
         if self._recursive_l(secret) > 1:
             inputs = {"lowest_l": {"l": typed_number(self._recursive_l(secret), "BIGINT")}}
-            self.tables.keep("tails", secret.number, secret.width, inputs)
+            self.tables.keep("tails", secret.number, inputs)
             names.append("l_recursive_c")
         return names
 
@@ -323,40 +322,41 @@ class Run:
         return [j for j, (_, reported) in records_of.items() if reported > 0]
 
     def among_reported(self, j: int) -> "Run":
-        """Return a counted run on the people who report secret ``j``, the only one there.
+        """Return a counted run on the people who report secret ``j``, the only one there."""
+        secret = self.bound.microdata.secrets[j - 1]
+        return self._recounted(
+            replace(self.bound.microdata, secrets=(secret,), reported=True),
+            {1: self.hierarchies[j]} if j in self.hierarchies else {},
+            thresholds={n: t for n, t in self.thresholds.items() if n in OF_SECRETS},
+            every_k=(),
+            default_l=self._recursive_l(self.secrets[j]),
+        )
+
+    def by_one_record(self) -> "Run":
+        """Return a counted run in which the adversary knows one record of each person."""
+        return self._recounted(
+            self.bound.microdata.by_one_record(),
+            self.hierarchies,
+            thresholds=self.thresholds,
+            every_k=self.every_k,
+        )
+
+    def _recounted(
+        self, microdata: Microdata, hierarchies: Mapping[int, Hierarchy], **required: Any
+    ) -> "Run":
+        """Return a counted run on other microdata, with the ``required`` levels, of no population.
 
         It takes the place of this run, which must have dropped its tables.
         """
-        secret = self.bound.microdata.secrets[j - 1]
-        microdata = replace(self.bound.microdata, secrets=(secret,), reported=True)
         run = Run(
             self.counts.engine,
             self.spec,
             self.bound.on(microdata),
-            thresholds={n: t for n, t in self.thresholds.items() if n in OF_SECRETS},
-            every_k=(),
             population=None,
             suppressed=self.suppressed,
-            default_l=self._recursive_l(self.secrets[j]),
+            **required,
         )
-        run.count({1: self.hierarchies[j]} if j in self.hierarchies else {})
-        return run
-
-    def by_one_record(self) -> "Run":
-        """Return a counted run in which the adversary knows one record of each person.
-
-        It takes the place of this run, which must have dropped its tables.
-        """
-        run = Run(
-            self.counts.engine,
-            self.spec,
-            self.bound.on(self.bound.microdata.by_one_record()),
-            thresholds=self.thresholds,
-            every_k=self.every_k,
-            population=None,
-            suppressed=self.suppressed,
-        )
-        run.count(self.hierarchies)
+        run.count(hierarchies)
         return run
 
     def _pick_distance(self, j: int) -> str:
@@ -391,3 +391,36 @@ class Run:
         if self.thresholds.get("t") == 0:
             notes.append("t = 0 requires every block to have exactly the shares of the release")
         return tuple(notes)
+
+
+def _read_suppressed_as(
+    engine: Engine, bound: BoundAttack, how: Suppressed
+) -> tuple[BoundAttack, list[str]]:
+    """Return the attack with suppressed records as everyone, a block or left out; remarks."""
+    if how == "everyone":
+        return suppressed_records.marked(engine, bound), []
+    microdata = replace(bound.microdata, suppressed=0)
+    records = suppressed_records.count(engine, microdata)
+    if not records:
+        return bound.on(microdata), []
+    note = f"{plural(records, 'record')} with * as every quasi-identifier"
+    if how == "block":
+        return bound.on(microdata), [f"{note}: a block like any other (suppressed: everyone, out)"]
+    unsuppressed = suppressed_records.shown_alone(replace(microdata, suppressed=records))
+    if not suppressed_records.people_of(engine, unsuppressed):
+        raise DatasetError(
+            f"all records of {microdata.dataset.name} are suppressed, so nobody is left; "
+            "leave suppressed out"
+        )
+    return bound.on(unsuppressed), [f"{note}: left out"]
+
+
+def _count_suppressed(engine: Engine, bound: BoundAttack) -> int:
+    """Return the number of people whose block is everyone: those with a suppressed record."""
+    if not bound.microdata.suppressed:
+        return 0
+    steps = AttackSteps(bound)
+    query = exp.select("count(*)").from_(steps.need("hidden"))
+    counting = microdata_steps.plan(bound.microdata, steps.steps, query)
+    ((number,),) = engine.rows(counting, "counting records", bound.microdata.dataset.name)
+    return int(number)

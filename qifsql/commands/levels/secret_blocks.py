@@ -21,15 +21,12 @@ BITS_63 = 2**63
 class Secret:
     """One secret with its counts.
 
-    ``width`` is the number of columns that identify a block; ``by_kind``: blocks are distinguished
-    only by their counts. Of all ``people``, ``rarest`` have the rarest value and ``commonest`` the
-    most frequent one. ``fewest`` is the smallest number of values in a block.
+    Of all ``people``, ``rarest`` have the rarest value and ``commonest`` the most frequent one.
+    ``fewest`` is the smallest number of values in a block.
     """
 
     number: int
     name: str
-    width: int
-    by_kind: bool
     people: int
     rarest: int
     commonest: int
@@ -46,11 +43,8 @@ def count_secret(
     probability moves along the order of the values. The row ``whole`` is about everybody.
     """
     counts = tables.counts
-    # If the secret has few values, blocks with the same counts of values are one kind of blocks.
-    by_kind = j in counts.values
-    width = 1 if by_kind else counts.bound.microdata.width  # columns that identify a block
-    tables.keep("places", j, width)  # the values of the secret in their order, with their people
-    (totals,) = tables.dicts("whole", j, width)
+    tables.keep("places", j)  # the values of the secret in their order, with their people
+    (totals,) = tables.dicts("whole", j)
     people = int(totals["people"])
     # the products of counts must fit; 64 bits are several times as fast as 128
     integer = "BIGINT" if 4 * people * people * totals["values"] < BITS_63 else "HUGEINT"
@@ -61,20 +55,18 @@ def count_secret(
         "missing": typed_number(totals["missing"], "BIGINT"),
     }
     tables.known_rows[j] = {"whole": totals_row}
-    if by_kind:
-        _keep_pieces_of_kinds(tables, j, width)
+    if tables.is_by_kind(j):
+        _keep_pieces_of_kinds(tables, j)
     elif suppressed_people:
         counts.keep_rows(f"pieces_{j}", _pieces_with_everyone(tables, j, suppressed_people))
     for name in ("sized", "grades", "ordered"):
-        tables.keep(name, j, width)
+        tables.keep(name, j)
     if hierarchy is not None:
-        _keep_hierarchy(tables, j, width, hierarchy)
-    (extremes,) = tables.dicts("extremes", j, width)  # over all blocks
+        _keep_hierarchy(tables, j, hierarchy)
+    (extremes,) = tables.dicts("extremes", j)  # over all blocks
     return Secret(
         number=j,
         name=counts.bound.microdata.secrets[j - 1].name,
-        width=width,
-        by_kind=by_kind,
         people=people,
         rarest=totals["rarest"],
         commonest=totals["commonest"],
@@ -93,7 +85,7 @@ def keep_blocks_of_all(tables: Tables, suppressed_people: int, everybody: int) -
     query = exp.select("*").from_(attack.need("blocks", 0))
     counts.keep_rows("blocks_of_all_0", plan(counts.bound.microdata, attack.steps, query))
     steps = Steps(tables)
-    steps.need("crowds_of_size", 0, 1, instead={"blocks": "blocks_of_all"})
+    steps.need("crowds_of_size", 0, instead={"blocks": "blocks_of_all"})
     sizes = steps.steps.pop().query  # of that step: how many blocks have each size
     if suppressed_people:
         # columns: the key of the block (-1, as no other), its size, members, number of such blocks
@@ -102,16 +94,16 @@ def keep_blocks_of_all(tables: Tables, suppressed_people: int, everybody: int) -
     counts.keep_rows("grades_0", steps.plan(sizes))
 
 
-def _keep_pieces_of_kinds(tables: Tables, j: int, width: int) -> None:
+def _keep_pieces_of_kinds(tables: Tables, j: int) -> None:
     """Make ``pieces`` of a secret with few values: a row per kind of block and value in it.
 
     Blocks with the same number of people for every value are one kind (``tally_counts``).
     """
     counts = tables.counts
     counts.keep("tally_counts", j, lasting=False)
-    tables.keep("kinds", j, width)
+    tables.keep("kinds", j)
     steps = Steps(tables)
-    query = exp.select("*").from_(steps.need("kind_pieces", j, width))
+    query = exp.select("*").from_(steps.need("kind_pieces", j))
     counts.keep_rows(f"pieces_{j}", steps.plan(query))
 
 
@@ -121,13 +113,12 @@ def _pieces_with_everyone(tables: Tables, j: int, suppressed_people: int) -> Pla
     A suppressed person may be anybody: ``suppressed_people`` are in no other block. Their block has
     all people of each value (``people``), but only they are its members (``stand``).
     """
-    width = tables.counts.bound.microdata.width
-    steps = Steps(tables)
-    pieces, places = (steps.need(name, j, width) for name in ("pieces", "places"))
-    columns = ("people", "blocks", "stand", "place", "everybody")
-    qids = [exp.column(f"qid_{i}") for i in range(1, width + 1)]
-    ordinary = exp.select(*qids, *columns).from_(pieces)
     microdata = tables.counts.bound.microdata
+    steps = Steps(tables)
+    pieces, places = (steps.need(name, j) for name in ("pieces", "places"))
+    columns = ("people", "blocks", "stand", "place", "everybody")
+    qids = [exp.column(f"qid_{i}") for i in range(1, microdata.width + 1)]
+    ordinary = exp.select(*qids, *columns).from_(pieces)
     # Texts of a suppressed record are *, other values NULL, as is the list of a person's records.
     types = ["LIST"] if microdata.of_lists else [family(qid.type) for qid in microdata.qids]
     stars = [exp.Literal.string(STAR) if type_ in TEXTS else exp.null() for type_ in types]
@@ -142,7 +133,7 @@ def _pieces_with_everyone(tables: Tables, j: int, suppressed_people: int) -> Pla
     return steps.plan(exp.union(ordinary, everyone, distinct=False))
 
 
-def _keep_hierarchy(tables: Tables, j: int, width: int, hierarchy: Hierarchy) -> None:
+def _keep_hierarchy(tables: Tables, j: int, hierarchy: Hierarchy) -> None:
     """Make the tables from which t-closeness along the hierarchy of secret ``j`` is measured.
 
     ``ancestors`` has the node above each value on each level of the hierarchy, ``branches`` the
@@ -155,10 +146,10 @@ def _keep_hierarchy(tables: Tables, j: int, width: int, hierarchy: Hierarchy) ->
     names = ["leaf", "level", "node"]
     rungs = exp.values(list(hierarchy.nodes_of_values()), alias="listed", columns=names)
     listed = exp.select(*(exp.column(name, "listed") for name in names)).from_(rungs)
-    tables.keep("ancestors", j, width, {"rungs": listed})
+    tables.keep("ancestors", j, {"rungs": listed})
     domain = counts.domain(j)
     steps = Steps(tables)
-    query = exp.select(exp.Count(this=exp.Star())).from_(steps.need("ancestors", j, width))
+    query = exp.select(exp.Count(this=exp.Star())).from_(steps.need("ancestors", j))
     ((values,),) = tables.rows(steps.plan(query.where(exp.column("level").eq(0))))
     if values < domain.values:
         secret = counts.bound.microdata.secrets[j - 1].name
@@ -167,5 +158,5 @@ def _keep_hierarchy(tables: Tables, j: int, width: int, hierarchy: Hierarchy) ->
             f"hierarchy {hierarchy.name} has no line for {domain.values - values:,} of the "
             f"{plural(domain.values, 'value')} of secret {quoted(secret)}; add them{hint}"
         )
-    tables.keep("branches", j, width)
-    tables.keep("climbed", j, width)
+    tables.keep("branches", j)
+    tables.keep("climbed", j)

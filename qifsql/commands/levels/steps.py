@@ -6,6 +6,7 @@ The FROM clauses of a file name the tables that it reads: a kept table, a row of
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from sqlglot import exp
@@ -30,10 +31,18 @@ class Tables:
     counts: Counts
     known_rows: dict[int, dict[str, Parameters]] = field(default_factory=dict)
 
-    def keep(self, name: str, j: int, width: int, inputs: Inputs | None = None) -> None:
+    def is_by_kind(self, j: int) -> bool:
+        """Return whether blocks with the same counts of secret ``j`` are one kind of blocks.
+
+        So it is with secrets of few values. A block is then known by the number of its kind alone,
+        and otherwise by its quasi-identifiers.
+        """
+        return j in self.counts.values
+
+    def keep(self, name: str, j: int, inputs: Inputs | None = None) -> None:
         """Keep a step of ``sql/levels`` about secret ``j`` as a table, for later steps."""
         steps = Steps(self)
-        table = steps.need(name, j, width, inputs=inputs)
+        table = steps.need(name, j, inputs=inputs)
         last = steps.steps.pop()  # the step itself: the others are what it reads
         self.counts.keep_rows(table, steps.plan(last.query))
 
@@ -42,10 +51,10 @@ class Tables:
         self.counts.plans.append(step_plan)
         return self.counts.engine.rows(step_plan, what, self.counts.where)
 
-    def dicts(self, name: str, j: int, width: int, inputs: Inputs | None = None) -> list[Any]:
+    def dicts(self, name: str, j: int, inputs: Inputs | None = None) -> list[Any]:
         """Return the rows of a step by column."""
         steps = Steps(self)
-        step_plan = steps.plan(exp.select("*").from_(steps.need(name, j, width, inputs=inputs)))
+        step_plan = steps.plan(exp.select("*").from_(steps.need(name, j, inputs=inputs)))
         self.counts.plans.append(step_plan)
         return self.counts.engine.frame(step_plan, "measuring", self.counts.where).to_dicts()
 
@@ -61,17 +70,18 @@ class Steps:
         self,
         name: str,
         secret: int,
-        width: int,
         *,
         inputs: Inputs | None = None,
         instead: Mapping[str, str] | None = None,
         suffix: str = "",
+        about_population: bool = False,
     ) -> str:
         """Add the step ``sql/levels/NAME`` about a secret (0: none) and all steps that it reads.
 
-        Return its name; of a step that is kept, that of its table. A block is identified by
-        ``width`` columns. ``inputs`` are the rows and queries that no file defines; ``instead``
-        maps a name to the file that replaces it. If one differs within a plan, so must ``suffix``.
+        Return its name; of a step that is kept, that of its table. ``inputs`` are the rows and
+        queries that no file defines; ``instead`` maps a name to the file that replaces it. If one
+        differs within a plan, so must ``suffix``. Without a secret a block is known by its size,
+        unless the step is ``about_population``: then by its quasi-identifiers.
         """
         file = (instead or {}).get(name, name)
         if table := self._read_kept(file, secret):
@@ -84,11 +94,21 @@ class Steps:
         rows = self.tables.known_rows.get(secret, {}) | input_rows
         template = load(f"levels/{file}")
         # The tables that the view reads become steps before it; values stand for tables of one row.
+        need = partial(
+            self.need,
+            secret=secret,
+            inputs=inputs,
+            instead=instead,
+            suffix=suffix,
+            about_population=about_population,
+        )
         names = {
-            table: self.need(table, secret, width, inputs=inputs, instead=instead, suffix=suffix)
+            table: need(table)
             for table in (table.name for table in template.query.find_all(exp.Table))
             if table not in rows
         }
+        by_qids = not self.tables.is_by_kind(secret) if secret else about_population
+        width = self.tables.counts.bound.microdata.width if by_qids else 1  # columns of a block
         spliced = splice(template, width=width, secret=secret, tables=names, rows=rows)
         return self._push(Step(step_name, template.doc, spliced))
 

@@ -22,7 +22,7 @@ def people_and_blocks(tables: Tables, j: int) -> tuple[int, int]:
     steps = Steps(tables)
     # A row of ``grades`` is ``blocks`` blocks alike, each about ``members`` people.
     columns = ("sum(blocks * members)::BIGINT", "sum(blocks)::BIGINT")
-    query = exp.select(*columns).from_(steps.need("grades", j, 1))
+    query = exp.select(*columns).from_(steps.need("grades", j))
     ((people, blocks),) = tables.rows(steps.plan(query))
     return people, blocks
 
@@ -41,32 +41,29 @@ def worst_block_table(
     order = list(MEASURES)
     numbered = sorted((j, order.index(name), name) for name, j in levels)
     for j, _, name in numbered:
-        level, secret = levels[name, j], secrets.get(j)
-        rows = tables.rows(
-            _lookup(tables, secret, (name, j), level), "looking for the worst blocks"
-        )
+        level = levels[name, j]
+        rows = tables.rows(_lookup(tables, name, j, level), "looking for the worst blocks")
         # where the worst block is everyone, no table has it
         block = rows[0] if rows else (*(STAR for _ in qids), int(level.value))
-        of_secret = secret.name if secret and name != "k" else None
+        of_secret = secrets[j].name if j and name != "k" else None
         blocks.append(dict(zip(names, (name, of_secret, *block), strict=True)))
     return table_of_blocks(blocks)
 
 
-def _lookup(tables: Tables, secret: Secret | None, key: tuple[str, int], level: Finding) -> Plan:
-    """Return the plan for quasi-identifiers and size of a worst block; ``key``: measure, secret."""
-    measure, _ = key
+def _lookup(tables: Tables, measure: str, j: int, level: Finding) -> Plan:
+    """Return the plan for quasi-identifiers and size of a worst block of a measure and secret."""
     steps = Steps(tables)
-    step = need_block(steps, secret, key, level)
-    if secret is not None and secret.by_kind:
+    step = need_block(steps, measure, j, level)
+    if tables.is_by_kind(j):
         # The step has a kind of blocks, no quasi-identifiers: any block with its counts will do.
-        kinds = steps.need("kinds", secret.number, secret.width)
+        kinds = steps.need("kinds", j)
         is_same = equal(exp.column("kind", kinds), exp.column("qid_1", step))
         query = exp.select(exp.column("counts", kinds)).from_(step).join(kinds, on=is_same)
         ((people,),) = tables.rows(steps.plan(query), "looking for the worst blocks")
-        return _block_of_counts(tables, secret, list(people))
-    if secret is None and measure == "k":  # the step has the size alone: look for a block of it
+        return _block_of_counts(tables, j, list(people))
+    if measure == "k" and not j:  # the step has the size alone: look for a block of it
         steps = Steps(tables)
-        blocks = steps.need("blocks_of_all", 0, 1)
+        blocks = steps.need("blocks_of_all", 0)
         query = exp.select(*_shown_columns(tables, blocks)).from_(blocks)
         query = query.where(exp.column("size").eq(int(level.value)))
         return steps.plan(_limit_to_first(query, tables, blocks))
@@ -109,15 +106,15 @@ def _limit_to_first(query: exp.Select, tables: Tables, table: str) -> exp.Select
     return query.order_by(*order).limit(1)
 
 
-def _block_of_counts(tables: Tables, secret: Secret, people: list[int]) -> Plan:
-    """Return a plan for the first block that has just these ``people`` of each value.
+def _block_of_counts(tables: Tables, j: int, people: list[int]) -> Plan:
+    """Return a plan for the first block with just these ``people`` of each value of secret ``j``.
 
     The table of blocks has the people of all values but the last, and of all together.
     """
     counts = tables.counts
     attack = AttackSteps(counts.bound, catalogs=counts.catalogs, values=counts.values)
     table = attack.need("tallies")
-    tallies = {f"tally_{secret.number}_{code}": n for code, n in enumerate(people[:-1], 1)}
+    tallies = {f"tally_{j}_{code}": n for code, n in enumerate(people[:-1], 1)}
     same = [exp.column(name).eq(n) for name, n in {"size": sum(people), **tallies}.items()]
     query = exp.select(*_shown_columns(tables, table)).from_(table).where(*same)
     return plan(counts.bound.microdata, attack.steps, _limit_to_first(query, tables, table))

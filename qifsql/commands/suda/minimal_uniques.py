@@ -43,7 +43,7 @@ STAGES = 3  # coding, walking, comparing
 
 
 class Task(NamedTuple):
-    """A task of one stream, and about what it costs beside others."""
+    """A task of one stream, and about what it costs in proportion to others."""
 
     cost: float
     run: Callable[[Walker], None]
@@ -51,10 +51,10 @@ class Task(NamedTuple):
 
 @dataclass(frozen=True)
 class Totals:
-    """Records, those alone by all quasi-identifiers, those in blocks of two, the last number.
+    """Numbers of records: all, those alone by all quasi-identifiers, those in blocks of two.
 
     With a person they are people, who count by the smallest of their blocks, and ``records`` are
-    theirs. ``last`` is the largest number of a record or person.
+    theirs. ``last`` is the largest number by which a record or person is known.
     """
 
     individuals: int
@@ -162,8 +162,10 @@ class MinimalUniques:
         order = Packing.order_of(spreads)
         self.packing = Packing(order, tuple(spreads[i].values for i in order))
         if has_stars:
-            spare_codes = [spread.values - 1 for spread in spreads]
-            codes = [s if c is None else c for c, s in zip(star_codes, spare_codes, strict=True)]
+            codes = [  # the last code stands for * where it is none of the values
+                spread.values - 1 if code is None else code
+                for code, spread in zip(star_codes, spreads, strict=True)
+            ]
             self.stars = [codes[i] for i in self.packing.order]
         self._records = spreads[0].people  # any quasi-identifier counts everybody
         self._check_disk()
@@ -364,7 +366,7 @@ class MinimalUniques:
 
     def _chunks(self) -> list[Task]:
         """Return the walks of all chunks with their costs, the most expensive first."""
-        halvings = max(0, self.packing.n - MANY_QIDS) // 2
+        halvings = max(0, self.packing.n - MANY_QIDS) // 2  # once for two more of them
         row_limit = CHUNK_ROWS >> halvings
         tasks: list[Task] = []
         for position in range(self.packing.n):

@@ -137,10 +137,8 @@ def suda(
 
     """
     options = complete(options, SudaOptions)
-    fraction = share(options["fraction"])
-    if match_any := options["null"] == MATCH_ANY:
-        msu_bounds.check_options(options)
-    _check_person(options)
+    fraction = _check_options(options)
+    match_any = options["null"] == MATCH_ANY
     if options["key"] is not None and options["records"] is None:
         raise InputError("a key names the people in a file of records; name one with --records")
     origin = Origin.now(settings, "suda")
@@ -293,11 +291,6 @@ class Summary:
             ("highest_dis_suda", self.highest),
         ]
 
-    @property
-    def total(self) -> int:
-        """Return the sum of the scores of all records."""
-        return int(self.sets["score"].sum())
-
     def details(self, *, grouped: bool) -> dict[str, pl.DataFrame]:
         """Return the details by name."""
         names = [q.name for q in self.uniques.microdata.qids]
@@ -306,45 +299,44 @@ class Summary:
             (size, msus, sets, self.smallest.get(size, 0), self.uniques.scores[size - 1])
             for size, msus, sets in of_sizes.iter_rows()
         ]
+        names_as_text = pl.col("qids").list.join("\0")  # sorted as the lists are
+        ranked = self.sets.sort("score", "size", names_as_text, descending=[True, False, False])
+        members = self.sets.select("msus", "score", qid="qids").explode("qid")
+        sums = members.group_by("qid").agg(pl.col("msus", "score").sum())
+        by_qid = pl.DataFrame({"qid": names}).join(
+            sums, on="qid", how="left", maintain_order="left"
+        )
+        by_set = ranked.select("qids", "size", "msus", "score")
         tables = {
             "by_size": pl.DataFrame(by_size, schema=BY_SIZE, orient="row"),
-            "by_set": self._by_set(),
-            "by_qid": pl.DataFrame(self._by_qid(names), schema=BY_QID, orient="row"),
+            "by_set": self._with_shares(by_set.rows(), BY_SET),
+            "by_qid": self._with_shares(by_qid.fill_null(0).rows(), BY_QID),
             "by_dis_suda": pl.DataFrame(
                 sorted(self.bins.items()), schema=BY_DIS_SUDA, orient="row"
             ),
         }
         if self.uniques.values:
             by_value = [
-                (name, *counts, self._share(score))
-                for i, name in enumerate(names)
-                for *counts, score in self.uniques.value_rows(i)
+                (name, *row) for i, name in enumerate(names) for row in self.uniques.value_rows(i)
             ]
-            tables["by_value"] = pl.DataFrame(by_value, schema=BY_VALUE, orient="row")
+            tables["by_value"] = self._with_shares(by_value, BY_VALUE)
         if grouped:
-            by_group = [
-                (*counts, self._share(score)) for *counts, score in self.uniques.group_rows()
-            ]
-            tables["groups"] = pl.DataFrame(by_group, schema=GROUPS, orient="row")
+            tables["groups"] = self._with_shares(self.uniques.group_rows(), GROUPS)
         return tables
 
-    def _share(self, score: int) -> float | None:
-        """Return a sum of scores as a share of all scores; None if there are none."""
-        return float(Fraction(int(score), self.total)) if self.total else None
+    def _with_shares(
+        self, rows: Sequence[tuple[Any, ...]], schema: Mapping[str, pl.DataType]
+    ) -> pl.DataFrame:
+        """Return rows whose last value is a sum of scores, as its share of all scores instead.
 
-    def _by_set(self) -> pl.DataFrame:
-        total = self.total
-        names = pl.col("qids").list.join("\0")  # sorted as the lists are
-        ranked = self.sets.sort("score", "size", names, descending=[True, False, False])
-        shares = [score / total for score in ranked["score"].to_list()]  # rounded once
-        return ranked.with_columns(contribution=pl.Series(shares, dtype=pl.Float64)).select(*BY_SET)
-
-    def _by_qid(self, names: Sequence[str]) -> list[tuple[Any, ...]]:
-        members = self.sets.select("msus", "score", qid="qids").explode("qid")
-        sums = members.group_by("qid").agg(pl.col("msus", "score").sum())
-        by_name = {qid: (msus, score) for qid, msus, score in sums.iter_rows()}
-        rows = [(name, *by_name.get(name, (0, 0))) for name in names]
-        return [(name, msus, self._share(score)) for name, msus, score in rows]
+        The share is NULL if no record has a score.
+        """
+        total = int(self.sets["score"].sum())
+        with_shares = [
+            (*counts, float(Fraction(int(score), total)) if total else None)
+            for *counts, score in rows
+        ]
+        return pl.DataFrame(with_shares, schema=schema, orient="row")
 
 
 def _records_plan(
@@ -379,10 +371,7 @@ def rehearse(
 ) -> None:
     """Check options and names against the data; raise InputError if one does not fit."""
     options = complete(options, SudaOptions)
-    share(options["fraction"])
-    if options["null"] == MATCH_ANY:
-        msu_bounds.check_options(options)
-    _check_person(options)
+    _check_options(options)
     with opened(_attack(source, options), settings, noted=False) as (_, bound):
         _size_limit(options["max_size"], len(bound.microdata.qids))
 
@@ -402,14 +391,17 @@ def _attack(source: Tabular, options: SudaOptions) -> Attack:
     )
 
 
-def _check_person(options: SudaOptions) -> None:
-    """Refuse options about single records, if people with several are counted."""
+def _check_options(options: SudaOptions) -> Fraction:
+    """Refuse options that exclude each other; return the sampling fraction."""
+    if options["null"] == MATCH_ANY:
+        msu_bounds.check_options(options)
     refused = [name for name in ("omit_missing", "values") if options[name]]
     if options["person"] is not None and refused:
         raise InputError(
             f"{refused[0]} is about the values of one record, and a person may be singled out by "
             f"several of hers; leave {refused[0]} or person out"
         )
+    return share(options["fraction"])
 
 
 def _size_limit(size: int | None, n: int) -> int:

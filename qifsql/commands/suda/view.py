@@ -6,8 +6,10 @@ from typing import Any
 import polars as pl
 
 from qifsql.presentation import details, escaping, words
+from qifsql.presentation import table_columns as cells
 from qifsql.presentation.language import counted, number, said
 from qifsql.presentation.parts import Heading, Paragraph, Part, Spec, Table, Tables
+from qifsql.presentation.table_columns import Cell, Column
 from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
 
@@ -95,12 +97,14 @@ def _msus_in_words(values: Mapping[str, Any]) -> str:
 def _size_table(sizes: pl.DataFrame) -> Table:
     """Return a row per size of minimal sample uniques (MSUs): how many there are."""
     unit = "people" if "people" in sizes.columns else "records"
-    heads = [said("attributes needed"), said(unit), said("MSUs"), said("sets")]
-    table = Table.of([*heads, said("score of each")], right=range(5))
-    for row in sizes.iter_rows(named=True):
-        numbers = (row[name] for name in ("size", unit, "msus", "sets", "score"))
-        table.add_row(*map(words.count, numbers))
-    return table
+    columns = [
+        (said("attributes needed"), cells.number("size")),
+        (said(unit), cells.number(unit)),
+        (said("MSUs"), cells.number("msus")),
+        (said("sets"), cells.number("sets")),
+        (said("score of each"), cells.number("score")),
+    ]
+    return cells.tabulate(sizes.iter_rows(named=True), columns, texts=())
 
 
 def _special_uniques_sentence(values: Mapping[str, Any], spec: Spec) -> str:
@@ -133,36 +137,49 @@ def _special_uniques_sentence(values: Mapping[str, Any], spec: Spec) -> str:
 
 def _attribute_table(by_qid: pl.DataFrame) -> Table:
     """Return a row per attribute: its minimal sample uniques (MSUs), and its share of scores."""
-    heads = [said("attribute"), said("MSUs with it"), said("share of scores")]
-    table = Table.of(heads, right=(1, 2))
-    for row in by_qid.sort("contribution", descending=True, maintain_order=True).to_dicts():
-        share = "" if row["contribution"] is None else words.percent(row["contribution"])
-        table.add_row(row["qid"], words.count(row["msus"]), share)
-    return table
+    columns = [
+        (said("attribute"), cells.text("qid")),
+        (said("MSUs with it"), cells.number("msus")),
+        (said("share of scores"), cells.percent("contribution")),
+    ]
+    return cells.tabulate(_largest_shares(by_qid).iter_rows(named=True), columns)
 
 
 def _set_parts(by_set: pl.DataFrame) -> list[Part]:
     """Return a table of the sets with the largest shares of all scores, which come first."""
-    heads = [said("set of attributes"), said("MSUs"), said("share of scores")]
-    table = Table.of(heads, right=(1, 2))
-    for row in by_set.head(ROWS_SHOWN).iter_rows(named=True):
-        share = words.percent(row["contribution"])
-        table.add_row(words.listed(row["qids"]), words.count(row["msus"]), share)
-    parts: list[Part] = [Heading(said("Which sets of attributes cause it")), table]
-    return [*parts, *_note_of_length(by_set.height)]
+    columns: list[Column] = [
+        (said("set of attributes"), lambda row: words.listed(row["qids"])),
+        (said("MSUs"), cells.number("msus")),
+        (said("share of scores"), cells.percent("contribution")),
+    ]
+    table = cells.tabulate(by_set.head(ROWS_SHOWN).iter_rows(named=True), columns)
+    heading = Heading(said("Which sets of attributes cause it"))
+    return [heading, table, *_note_of_length(by_set.height)]
 
 
 def _value_parts(by_value: pl.DataFrame) -> list[Part]:
     """Return a table of the values with the largest shares of all scores."""
-    heads = [said("attribute"), said("value"), said("records"), said("special")]
-    table = Table.of([*heads, said("share of scores")], right=(2, 3, 4))
-    ranked = by_value.sort("contribution", descending=True, maintain_order=True)
-    for row in ranked.head(ROWS_SHOWN).iter_rows(named=True):
-        value = words.missing() if row["value"] is None else escaping.cell(row["value"])
-        numbers = [words.count(row[name]) for name in ("records", "records_with_msu")]
-        table.add_row(row["qid"], value, *numbers, words.percent(row["contribution"]))
-    parts: list[Part] = [Heading(said("Which values cause it")), table]
-    return [*parts, *_note_of_length(by_value.height)]
+    columns = [
+        (said("attribute"), cells.text("qid")),
+        (said("value"), _text_or_missing("value")),
+        (said("records"), cells.number("records")),
+        (said("special"), cells.number("records_with_msu")),
+        (said("share of scores"), cells.percent("contribution")),
+    ]
+    largest = _largest_shares(by_value).head(ROWS_SHOWN)
+    table = cells.tabulate(largest.iter_rows(named=True), columns, texts=(0, 1))
+    heading = Heading(said("Which values cause it"))
+    return [heading, table, *_note_of_length(by_value.height)]
+
+
+def _largest_shares(table: pl.DataFrame) -> pl.DataFrame:
+    """Return rows with the largest shares of all scores first."""
+    return table.sort("contribution", descending=True, maintain_order=True)
+
+
+def _text_or_missing(name: str) -> Cell:
+    """Return the cells of a column of texts, in which NULL is a missing value."""
+    return lambda row: words.missing() if row[name] is None else escaping.cell(row[name])
 
 
 def _note_of_length(height: int) -> Sequence[Part]:
@@ -175,15 +192,17 @@ def _note_of_length(height: int) -> Sequence[Part]:
 
 def _group_table(groups: pl.DataFrame, spec: Spec) -> Table:
     """Return a row per group: its records, those singled out, and its share of all scores."""
-    heads = [str(spec["by"]), said("records"), said("singled out"), said("share of them")]
-    table = Table.of([*heads, said("share of scores")], right=(1, 2, 3, 4))
-    for row in groups.iter_rows(named=True):
-        name = words.missing() if row["group"] is None else escaping.cell(row["group"])
-        share = words.percent(row["records_with_msu"] / row["records"])
-        scores = "" if row["contribution"] is None else words.percent(row["contribution"])
-        numbers = [words.count(row[column]) for column in ("records", "records_with_msu")]
-        table.add_row(name, *numbers, share, scores)
-    return table
+    columns: list[Column] = [
+        (str(spec["by"]), _text_or_missing("group")),
+        (said("records"), cells.number("records")),
+        (said("singled out"), cells.number("records_with_msu")),
+        (
+            said("share of them"),
+            lambda row: words.percent(row["records_with_msu"] / row["records"]),
+        ),
+        (said("share of scores"), cells.percent("contribution")),
+    ]
+    return cells.tabulate(groups.iter_rows(named=True), columns)
 
 
 def _band_table(histogram: pl.DataFrame, unit: str) -> Table:

@@ -1,6 +1,5 @@
 """The text of a sweep: best subset of each size, contributions to the risk, columns to drop."""
 
-from collections.abc import Callable, Sequence
 from functools import partial
 
 import polars as pl
@@ -9,17 +8,16 @@ from qifsql.commands.sweep import charts
 from qifsql.commands.sweep.result import DROP_FIRST, SHAPLEY
 from qifsql.data.types import Row
 from qifsql.presentation import details, escaping, words
+from qifsql.presentation import table_columns as cells
 from qifsql.presentation.figures import drawn
 from qifsql.presentation.language import counted, number, said
 from qifsql.presentation.parts import Heading, Paragraph, Part, Spec, Table, Tables
+from qifsql.presentation.table_columns import Cell, Column
 from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
 
 SUBSETS_SHOWN = 20  # subsets of a border that are shown
 PAIRS_SHOWN = 5  # interactions of pairs that are shown
-
-Columns = Sequence[tuple[str, Callable[[Row], str]]]
-"""The columns of a table: each head, and the function that returns the cell of a row."""
 
 REMEDIES = ("drop_first", "shapley", "coarsen_first", "interactions", "borders")
 KIND = Kind(
@@ -112,19 +110,6 @@ def _chance(p: float) -> str:
     return chance if p <= 0 or p >= 1 else said("{chance} times", chance=chance)
 
 
-def _sheet(rows: pl.DataFrame, columns: Columns, right: Sequence[int]) -> Table:
-    """Return a table with a line for each of ``rows``; its columns are heads with their cells."""
-    sheet = Table.of([head for head, _ in columns], right=right)
-    for row in rows.iter_rows(named=True):
-        sheet.add_row(*(cell(row) for _, cell in columns))
-    return sheet
-
-
-def _percent(name: str) -> Callable[[Row], str]:
-    """Return the cell of a share, empty if it is NULL."""
-    return lambda row: "" if row[name] is None else words.percent(row[name])
-
-
 def best_table(table: pl.DataFrame) -> Table:
     """Return the subset of each size that leaks most (thesis Tables 4.4, 4.7, 4.8)."""
     kinds = {
@@ -132,42 +117,47 @@ def best_table(table: pl.DataFrame) -> Table:
         "deterministic": said("deterministic"),
         "probabilistic": said("probabilistic"),
     }
-    columns: Columns = [
-        (said("quasi-identifiers"), lambda row: str(row["n_qids"])),
+    columns: list[Column] = [
+        (said("quasi-identifiers"), cells.number("n_qids")),
         (said("best for"), lambda row: kinds.get(row["best_for"]) or row["best_for"]),
         (said("subset"), lambda row: escaping.cell(", ".join(row["qids"]))),
-        (said("certain"), _percent("posterior_deterministic")),
-        (said("degradation"), lambda row: words.rise(row["degradation_deterministic"])),
-        (said("best guess"), _percent("posterior_probabilistic")),
+        (said("certain"), cells.percent("posterior_deterministic")),
+        (said("degradation"), _rise("degradation_deterministic")),
+        (said("best guess"), cells.percent("posterior_probabilistic")),
         (said("degradation"), lambda row: words.factor(row["degradation_probabilistic"])),
     ]
-    return _sheet(table, columns, right=(0, 3, 4, 5, 6))
+    return cells.tabulate(table.iter_rows(named=True), columns, texts=(1, 2))
+
+
+def _rise(name: str) -> Cell:
+    """Return the cells of a column of differences of success."""
+    return lambda row: words.rise(row[name])
 
 
 def releases_table(table: pl.DataFrame) -> Table:
     """Return the contribution of each auxiliary dataset beyond the focal one alone."""
-    columns: Columns = [
-        (said("release"), lambda row: escaping.cell(row["dataset"])),
-        (said("adds alone"), lambda row: words.rise(row["alone"])),
-        (said("adds as the last"), lambda row: words.rise(row["last"])),
-        (said("Shapley value"), lambda row: words.rise(row["shapley"])),
-        (said("share of the rise"), _percent("share")),
+    columns = [
+        (said("release"), cells.text("dataset")),
+        (said("adds alone"), _rise("alone")),
+        (said("adds as the last"), _rise("last")),
+        (said("Shapley value"), _rise("shapley")),
+        (said("share of the rise"), cells.percent("share")),
     ]
-    return _sheet(table.filter(measure="probabilistic"), columns, right=(1, 2, 3, 4))
+    return cells.tabulate(table.filter(measure="probabilistic").iter_rows(named=True), columns)
 
 
 def drop_first_table(table: pl.DataFrame, shapley: pl.DataFrame) -> Table:
     """Return the reduction from dropping each quasi-identifier, and its share of the risk."""
     shares = shapley.filter(measure="probabilistic").select("qid", "share")
-    columns: Columns = [
-        (said("drop first"), lambda row: escaping.cell(row["qid"])),
-        (said("best guess without it"), _percent("posterior_without")),
-        (said("saved"), _percent("saved")),
-        (said("Shapley value"), _percent("shapley")),
-        (said("share of the risk"), _percent("share")),
+    columns = [
+        (said("drop first"), cells.text("qid")),
+        (said("best guess without it"), cells.percent("posterior_without")),
+        (said("saved"), cells.percent("saved")),
+        (said("Shapley value"), cells.percent("shapley")),
+        (said("share of the risk"), cells.percent("share")),
     ]
     rows = table.join(shares, on="qid", maintain_order="left")
-    return _sheet(rows, columns, right=(1, 2, 3, 4))
+    return cells.tabulate(rows.iter_rows(named=True), columns)
 
 
 def coarsen_first_table(table: pl.DataFrame) -> Table:
@@ -177,13 +167,13 @@ def coarsen_first_table(table: pl.DataFrame) -> Table:
         counts = {"n": words.count(row["values"]), "m": words.count(row["values_coarser"])}
         return said("{n} to {m}", **counts)
 
-    columns: Columns = [
-        (said("coarsen first"), lambda row: escaping.cell(row["qid"])),
+    columns = [
+        (said("coarsen first"), cells.text("qid")),
         (said("values"), values),
-        (said("best guess then"), _percent("posterior_coarser")),
-        (said("saved"), _percent("saved")),
+        (said("best guess then"), cells.percent("posterior_coarser")),
+        (said("saved"), cells.percent("saved")),
     ]
-    return _sheet(table, columns, right=(1, 2, 3))
+    return cells.tabulate(table.iter_rows(named=True), columns)
 
 
 def strongest_pairs(table: pl.DataFrame) -> list[Part]:
@@ -241,17 +231,17 @@ def worst_subset_sentence(tables: Tables) -> str:
 
 def _plan_table(table: pl.DataFrame) -> Table:
     """Return the estimated and the actual cost of each stage (``plan.PLAN``)."""
-    columns: Columns = [
-        ("pass", lambda row: str(row["pass"])),
-        ("subsets that begin with", lambda row: escaping.cell(row["first"])),
-        ("subsets", lambda row: words.count(row["subsets"])),
-        ("rows expected", lambda row: words.count(row["rows_estimated"])),
-        ("rows", lambda row: words.count(row["rows"])),
+    columns: list[Column] = [
+        ("pass", cells.number("pass")),
+        ("subsets that begin with", cells.text("first")),
+        ("subsets", cells.number("subsets")),
+        ("rows expected", cells.number("rows_estimated")),
+        ("rows", cells.number("rows")),
         ("way", lambda row: row["method"] or ""),
         ("s expected", lambda row: f"{row['seconds_estimated']:.1f}"),
         ("s", lambda row: f"{row['seconds']:.1f}"),
     ]
-    return _sheet(table, columns, right=(0, 2, 3, 4, 6, 7))
+    return cells.tabulate(table.iter_rows(named=True), columns, texts=(1, 5))
 
 
 def chapter(stored: Stored) -> tuple[str, list[Part]]:
