@@ -86,7 +86,7 @@ def _integer_band(original: Column, width: str) -> exp.Expr:
     """Return the SQL of the lower end of a whole number's interval of this width, from 0 on."""
     if not re.fullmatch(r"[1-9]\d{0,17}", width, re.ASCII):
         raise _error(original, width, "a width, a whole number from 1, as in {name}:5")
-    end = _lower_end(exp.cast(column(original), "HUGEINT"), exp.Literal.number(width))
+    end = _lower_end(exp.cast(column(original), "HUGEINT"), width)
     needs_hugeint = family(original.type) in ("UBIGINT", "HUGEINT")
     return end if needs_hugeint else exp.cast(exp.paren(end), "BIGINT")
 
@@ -95,21 +95,15 @@ def _decimal_band(original: Column, width: str) -> exp.Expr:
     """Return the lower end of a number's interval in SQL: exact in DECIMAL, else a DOUBLE."""
     if not re.fullmatch(r"\d{1,9}(\.\d{1,9})?", width, re.ASCII) or not float(width):
         raise _error(original, width, "a width above 0, as in {name}:0.5")
-    literal = exp.Literal.number(width)
     if original.type not in FLOATING:
-        return _lower_end(column(original), literal)
-    double = exp.cast(literal, "DOUBLE")
-    number = exp.paren(exp.cast(with_one_missing(column(original)), "DOUBLE"))
-    intervals_below = exp.func("floor", exp.Div(this=number, expression=double))
-    return exp.Mul(this=intervals_below, expression=double.copy())
+        return _lower_end(column(original), width)
+    words = {"value": exp.cast(with_one_missing(column(original)), "DOUBLE")}
+    return filled(f"floor(value / CAST({width} AS DOUBLE)) * CAST({width} AS DOUBLE)", words)
 
 
-def _lower_end(number: exp.Expr, width: exp.Expr) -> exp.Expr:
-    """Return the lower end of the interval of ``number``; in SQL, % has the sign of the number."""
-    rest = exp.paren(exp.Mod(this=number, expression=width.copy()))
-    above = exp.paren(exp.Add(this=rest, expression=width.copy()))
-    over = exp.paren(exp.Mod(this=above, expression=width.copy()))
-    return exp.Sub(this=number.copy(), expression=over)
+def _lower_end(number: exp.Expr, width: str) -> exp.Expr:
+    """Return the lower end of the interval of a number; in SQL, % has the sign of the number."""
+    return filled(f"value - (((value % {width}) + {width}) % {width})", {"value": number})
 
 
 def _first_characters(original: Column, how: str) -> exp.Expr:

@@ -300,9 +300,13 @@ class Dataset:
         *,
         table: str = "",
     ) -> "Dataset":
-        """Return the dataset of ``text``: files, or a table in a .zip, read with these options."""
+        """Return the dataset of files (a file, folder or glob), or of a table in a .zip.
+
+        ``path`` names the files; ``text`` is the source as the user wrote it: the path, or
+        TABLE@PATH.
+        """
         files, hive = files_of(path)
-        name = text if table else Path(text).name or text  # of tables of one file, the text differs
+        name = text if table else Path(text).name or text  # tables of one file differ in the text
         for file in files:
             check_file(file)
         if not any(Path(f).stat().st_size for f in files):
@@ -316,11 +320,9 @@ class Dataset:
             refuse_options(options, text, of_format)
             usable = {option: options[option] for option in of_format}
             return cls(name, format_, files, table, hive=hive, na=na, **usable)
-        usual = {
-            "delimiter": "\t" if ".tsv" in ending else None,
-            "encoding": None if table else marked_encoding(files[0]),
-        }
-        options = {**options, **{n: options[n] or value for n, value in usual.items()}}
+        delimiter = options["delimiter"] or ("\t" if ".tsv" in ending else None)
+        encoding = options["encoding"] or (None if table else marked_encoding(files[0]))
+        options = {**options, "delimiter": delimiter, "encoding": encoding}
         return cls(name, format_, files, table, hive=hive, na=na, **options)
 
     @classmethod

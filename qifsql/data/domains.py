@@ -67,14 +67,14 @@ def domain(type_: str) -> Domain:
         return Domain("decimal", f"DECIMAL(38,{scale_of(type_)})")
     if kind in FLOATING:
         return Domain("floating", "DOUBLE")
-    if kind in ("VARCHAR", "ENUM"):
-        return Domain("text", "VARCHAR")
-    plain: dict[str, Domain] = {
+    by_type: dict[str, Domain] = {
+        "VARCHAR": Domain("text", "VARCHAR"),
+        "ENUM": Domain("text", "VARCHAR"),
         "DATE": Domain("date", "DATE"),
         "TIMESTAMP": Domain("timestamp", "TIMESTAMP"),
         "TIME": Domain("time", "TIME"),
     }
-    return plain.get(kind) or Domain("other", type_)
+    return by_type.get(kind) or Domain("other", type_)
 
 
 def common_domain(raw: Domain, cells: Domain) -> Domain | None:

@@ -35,12 +35,13 @@ def arrow_table(source: Any, table: str = "") -> tuple[Any, tuple[str, ...]]:
 
     Columns by name, records in a list and arrays with names become a data frame first.
 
-    The tuple names the columns that are left out, because their values have several types.
-
     Args:
         source: Any object with ``__arrow_c_stream__`` that yields a table (Polars, pandas, PyArrow,
             a DuckDB relation), a Polars LazyFrame, or, with ``table``, a DuckDB connection.
         table: The table or view of a connection.
+
+    Returns:
+        The table, and the columns that are left out, because their values have several types.
 
     Raises:
         DatasetError: The columns cannot be written as Arrow, or two have the same name.
@@ -56,13 +57,21 @@ def arrow_table(source: Any, table: str = "") -> tuple[Any, tuple[str, ...]]:
         source = source.table(table)
     if not hasattr(source, "__arrow_c_stream__"):
         return None, ()
+    rows, left_out = _read_stream(source)
+    if len(set(rows.column_names)) < rows.num_columns:
+        kind = type(source).__name__
+        raise DatasetError(f"two columns of the {kind} have the same name; rename one of them")
+    return rows, left_out
+
+
+def _read_stream(source: Any) -> tuple[Any, tuple[str, ...]]:
+    """Return the Arrow table of a stream, and the columns left out: they have several types."""
     import pyarrow as pa
 
-    kind = type(source).__name__
-    left_out: tuple[str, ...] = ()
     try:
-        rows = pa.table(source).unify_dictionaries()
+        return pa.table(source).unify_dictionaries(), ()
     except (TypeError, ValueError, pa.ArrowException) as e:
+        kind = type(source).__name__
         if not hasattr(source, "columns"):
             raise TypeError(f"expected a data frame, not {kind}") from None
         left_out = _mixed_columns(source)
@@ -72,11 +81,8 @@ def arrow_table(source: Any, table: str = "") -> tuple[Any, tuple[str, ...]]:
                 "type",
                 detail=str(e),
             ) from None
-        rows = pa.table(source[[name for name in source.columns if str(name) not in left_out]])
-        rows = rows.unify_dictionaries()
-    if len(set(rows.column_names)) < rows.num_columns:
-        raise DatasetError(f"two columns of the {kind} have the same name; rename one of them")
-    return rows, left_out
+    names = [name for name in source.columns if str(name) not in left_out]
+    return pa.table(source[names]).unify_dictionaries(), left_out
 
 
 def is_table(source: object) -> bool:

@@ -61,10 +61,11 @@ class Hierarchy:
         below: dict[str, dict[str, None]] = {}  # the leaves below each node, in order
         leaves = dict.fromkeys(fields[0] for _, fields in lines)
         for leaf in leaves:
-            node: str | None = leaf
-            while node is not None:  # up to the root, which has no parent
+            node = leaf
+            below.setdefault(node, {})[leaf] = None
+            while node in parents:  # up to the root, which has none
+                node, _line = parents[node]
                 below.setdefault(node, {})[leaf] = None
-                node, _ = parents.get(node, (None, 0))  # and the line that says so
         nodes = {node: tuple(descendants) for node, descendants in below.items()}
         return cls(path, tuple(leaves), nodes, tuple(tuple(f) for _, f in lines), short)
 
@@ -194,35 +195,48 @@ def _separated_lines(path: Path, separator: str) -> Lines:
 def _filled(path: str, lines: Lines) -> tuple[Lines, int]:
     """Return the lines with as many fields as the longest, and the number of those filled up.
 
-    A short line goes on above its last node as a full line does, or else repeats the node; it ends
-    with ``*`` if all full lines do. Empty fields at the end of a line, as spreadsheets write them,
-    are none. Raises DatasetError if no line has a node.
+    Raises DatasetError if no line has a node.
     """
     if not lines:
         raise DatasetError(f"hierarchy {path} is empty; give a line for each value")
-    rows: list[list[str]] = []
-    for _, fields in lines:
-        last = max((i for i, text in enumerate(fields) if text), default=0)  # that is not empty
-        row = fields[: last + 1]
-        rows.append([*row[:-1], TOP] if row[-1].strip() == TOP else row)  # blanks end some lines
+    rows = [_trimmed(fields) for _, fields in lines]
     width = max(map(len, rows))
     if width == 1:
         raise DatasetError(
             f"hierarchy {path} has one field per line; separate value and nodes with "
             f"{' or '.join(SEPARATORS)}"
         )
-    full = [row for row in rows if len(row) == width]  # these say what is above a node
-    above = {node: parent for row in full for node, parent in pairwise(row) if node != parent}
+    full = [row for row in rows if len(row) == width]
+    parents = {node: parent for row in full for node, parent in pairwise(row) if node != parent}
     has_root = all(row[-1] == TOP for row in full)
-    filled: Lines = []
-    for (number, _), row in zip(lines, rows, strict=True):
-        is_short = len(row) < width
-        # A short line may end with the root: nodes are added below it.
-        fields = row[:-1] if is_short and len(row) > 1 and row[-1] == TOP else [*row]
-        while len(fields) < width - has_root:
-            fields.append(above.get(fields[-1], fields[-1]))
-        filled.append((number, [*fields, *[TOP] * (width - len(fields))]))
+    numbered = zip(lines, rows, strict=True)
+    filled = [
+        (number, row if len(row) == width else _lengthened(row, width, parents, has_root=has_root))
+        for (number, _), row in numbered
+    ]
     return filled, len(rows) - len(full)
+
+
+def _trimmed(fields: list[str]) -> list[str]:
+    """Return the fields of a line without empty ones at its end, as spreadsheets write them."""
+    last = max((i for i, text in enumerate(fields) if text), default=0)
+    row = fields[: last + 1]
+    return [*row[:-1], TOP] if row[-1].strip() == TOP else row  # blanks end some lines
+
+
+def _lengthened(
+    row: list[str], width: int, parents: Mapping[str, str], *, has_root: bool
+) -> list[str]:
+    """Return a short line with ``width`` fields.
+
+    It goes on above its last node as a full line does (``parents``), or else repeats the node; it
+    ends with ``*`` if all full lines do (``has_root``).
+    """
+    # A short line may end with the root: nodes are added below it.
+    fields = row[:-1] if len(row) > 1 and row[-1] == TOP else [*row]
+    while len(fields) < width - has_root:
+        fields.append(parents.get(fields[-1], fields[-1]))
+    return [*fields, *[TOP] * (width - len(fields))]
 
 
 def _parents(path: str, lines: Lines) -> dict[str, tuple[str, int]]:

@@ -78,11 +78,9 @@ def declared(options: type) -> dict[str, Option]:
     declarations: dict[str, Option] = {}
     for name, hint in get_type_hints(options, include_extras=True).items():
         annotated = get_args(hint)[0] if get_origin(hint) is Required else hint
-        if get_origin(annotated) is Annotated:
-            _type, *notes = get_args(annotated)
-            for option in notes:
-                if isinstance(option, Option):
-                    declarations[name] = option
+        notes = get_args(annotated)[1:] if get_origin(annotated) is Annotated else ()
+        for option in (note for note in notes if isinstance(note, Option)):
+            declarations[name] = option
     return declarations
 
 

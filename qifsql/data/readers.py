@@ -1,7 +1,7 @@
 """SQL that opens and reads a dataset: Parquet, CSV, JSON, frames, databases, and collections."""
 
 import codecs
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from hashlib import sha256
 
@@ -90,11 +90,11 @@ def _rows(dataset: Dataset) -> exp.Table:
             db=identifier(dataset.schema or "main"),
             catalog=LOADED if dataset.statement else dataset.catalog,
         )
-    files = array_of_paths(dataset)
-    hive: dict[str, exp.Expr] = {"hive_partitioning": exp.Boolean(this=dataset.hive)}
+    files = paths_to_read(dataset)
     if dataset.format == "parquet":
-        return calling("read_parquet", files, hive)
-    return calling("read_csv", files, csv_options(dataset) | (hive if dataset.hive else {}))
+        return calling("read_parquet", files, hive_partitioning=dataset.hive)
+    hive = {"hive_partitioning": True} if dataset.hive else {}
+    return calling("read_csv", files, **csv_options(dataset), **hive)
 
 
 def _joined(collection: Collection, used: frozenset[str] | None, *, ordered: bool) -> exp.Subquery:
@@ -149,70 +149,64 @@ def _column(name: str, number: int) -> exp.Column:
 
 def header_line(dataset: Dataset) -> exp.Table:
     """Return the lines of the first CSV file as they are, in one column ``line``."""
-    nothing = exp.Literal.string("")
-    options: dict[str, exp.Expr] = {
-        "columns": _texts(["line"]),
-        "delim": exp.Literal.string("\x01"),  # which no line has, so that a line is one field
-        "quote": nothing,
-        "escape": nothing.copy(),
-        "header": exp.false(),
-        "auto_detect": exp.false(),
-        "skip": exp.Literal.number(dataset.skip),
-        "parallel": exp.false(),  # the first lines of a large file, not those of any thread
-        "strict_mode": exp.false(),  # a quoted cell may hold another end of line
+    options: dict[str, object] = {
+        "columns": column_types([("line", "VARCHAR")]),
+        "delim": "\x01",  # which no line has, so that a line is one field
+        "quote": "",
+        "escape": "",
+        "header": False,
+        "auto_detect": False,
+        "skip": dataset.skip,
+        "parallel": False,  # the first lines of a large file, not those of any thread
+        "strict_mode": False,  # a quoted cell may hold another end of line
     }
-    return calling(
-        "read_csv", exp.Literal.string(escaped(dataset.files[0])), options | _encoding(dataset)
-    )
+    return calling("read_csv", escaped(dataset.files[0]), **options, **_encoding(dataset))
 
 
-def _encoding(dataset: Dataset) -> dict[str, exp.Expr]:
+def _encoding(dataset: Dataset) -> dict[str, object]:
     """Return the option of the encoding of CSV; private copies are UTF-8."""
     if dataset.encoding is None or dataset.copies:
         return {}
-    return {"encoding": exp.Literal.string(NATIVE[codecs.lookup(dataset.encoding).name])}
+    return {"encoding": NATIVE[codecs.lookup(dataset.encoding).name]}
 
 
-def csv_options(dataset: Dataset) -> dict[str, exp.Expr]:
+def csv_options(dataset: Dataset) -> dict[str, object]:
     """Return the options for reading CSV: only types are guessed, and these from every line."""
-    quote = exp.Literal.string('"')
     delimiter = dataset.delimiter or ","
-    skipped = dataset.skip + (dataset.header_rows if dataset.header else 0)
-    options: dict[str, exp.Expr] = {
-        "delim": exp.Literal.string(delimiter),
-        "quote": quote,
-        "escape": quote.copy(),
-        "header": exp.Boolean(this=not dataset.header),
-        "sample_size": exp.Literal.number(-1),
-        "comment": exp.Literal.string(""),
-        "skip": exp.Literal.number(skipped),
-        "strict_mode": exp.Boolean(this=not dataset.mixed_ends),
-        "auto_type_candidates": exp.Array(expressions=[exp.Literal.string(c) for c in CSV_TYPES]),
-        "allow_quoted_nulls": exp.false(),  # "" is an empty text, an empty field is missing
+    options: dict[str, object] = {
+        "delim": delimiter,
+        "quote": '"',
+        "escape": '"',
+        "header": not dataset.header,
+        "sample_size": -1,
+        "comment": "",
+        "skip": dataset.skip + (dataset.header_rows if dataset.header else 0),
+        "strict_mode": not dataset.mixed_ends,
+        "auto_type_candidates": list(CSV_TYPES),
+        "allow_quoted_nulls": False,  # "" is an empty text, an empty field is missing
     }
     if dataset.header:  # several rows, of which DuckDB reads none
-        options["names"] = exp.Array(expressions=[exp.Literal.string(n) for n in dataset.header])
+        options["names"] = list(dataset.header)
     if dataset.decimal:
-        options["decimal_separator"] = exp.Literal.string(dataset.decimal)
+        options["decimal_separator"] = dataset.decimal
     if dataset.mixed_ends:
-        options["parallel"] = exp.false()  # a quote that is open at the start of a part is seen
+        options["parallel"] = False  # a quote that is open at the start of a part is seen
     converted = tuple(values.column for values in dataset.missing if values.converted)
     if dataset.all_varchar:
-        options["all_varchar"] = exp.true()
+        options["all_varchar"] = True
     elif dataset.texts or converted:
-        options["types"] = _texts((*dataset.texts, *converted))
+        options["types"] = column_types((n, "VARCHAR") for n in (*dataset.texts, *converted))
     if dataset.na:
         unreadable = {*delimiter, *'"\r\n'}  # a word with one of them is never a field as it is
         for_all_columns = words(dataset.na).get("", ())
-        nulls = ["", *(word for word in for_all_columns if unreadable.isdisjoint(word))]
-        options["nullstr"] = exp.Array(expressions=[exp.Literal.string(word) for word in nulls])
+        readable = (word for word in for_all_columns if unreadable.isdisjoint(word))
+        options["nullstr"] = ["", *readable]
     return options | _encoding(dataset)
 
 
-def _texts(names: Iterable[str]) -> exp.Struct:
-    """Return the option for columns of CSV that are read as text."""
-    type_ = exp.Literal.string("VARCHAR")
-    pairs = [exp.PropertyEQ(this=identifier(n), expression=type_.copy()) for n in names]
+def column_types(types: Iterable[tuple[str, str]]) -> exp.Struct:
+    """Return the option for the types of columns, from their names and types."""
+    pairs = [exp.PropertyEQ(this=identifier(n), expression=exp.convert(t)) for n, t in types]
     return exp.Struct(expressions=pairs)
 
 
@@ -260,15 +254,15 @@ def attaching(path: str, catalog: str, *, read_only: bool = False) -> str:
     return statement.sql("duckdb")
 
 
-def array_of_paths(dataset: Dataset) -> exp.Array:
+def paths_to_read(dataset: Dataset) -> list[str]:
     """Return the paths of a dataset as the argument of a function that reads files."""
-    return exp.Array(expressions=[exp.Literal.string(escaped(path)) for path in dataset.files])
+    return [escaped(path) for path in dataset.files]
 
 
-def calling(function: str, files: exp.Expr, options: Mapping[str, exp.Expr]) -> exp.Table:
-    """Return the call of a function of DuckDB that reads files."""
-    named = [exp.EQ(this=exp.Var(this=name), expression=o) for name, o in options.items()]
-    return exp.Table(this=exp.Anonymous(this=function, expressions=[files, *named]))
+def calling(function: str, files: str | list[str], **options: object) -> exp.Table:
+    """Return the call of a function of DuckDB that reads files; options are values of Python."""
+    named = [exp.EQ(this=exp.Var(this=n), expression=exp.convert(o)) for n, o in options.items()]
+    return exp.Table(this=exp.Anonymous(this=function, expressions=[exp.convert(files), *named]))
 
 
 def escaped(path: str) -> str:

@@ -59,7 +59,7 @@ def _read_members(file: BinaryIO) -> None:
 
 def chunks_query(path: str, *, first: bool) -> exp.Select:
     """Return the query for the column chunks of a Parquet file, or only for the ``first``."""
-    source = calling("parquet_metadata", exp.Literal.string(escaped(path)), {})
+    source = calling("parquet_metadata", escaped(path))
     columns = ("dictionary_page_offset", "data_page_offset", "total_compressed_size")
     query = exp.select(*columns).from_(source)
     return query.limit(1) if first else query

@@ -18,7 +18,7 @@ from qifsql.data.dataset import Column, Dataset, Schema
 from qifsql.data.expressions import identifier
 from qifsql.data.files import mixed_ends, unmarked_encoding
 from qifsql.data.formats import find_named, partition_columns
-from qifsql.data.readers import array_of_paths, calling, relation
+from qifsql.data.readers import calling, paths_to_read, relation
 from qifsql.data.types import comparable, family, nested
 from qifsql.engine import missing_words, remembered, statistics_files
 from qifsql.engine.csv_header import HEADER_LINES, ROW_NAMES, may_be_header, read_header
@@ -88,9 +88,9 @@ def _labels(
 
 def _arrow_fields(engine: Engine, dataset: Dataset) -> Iterable[Any]:
     """Return the fields of the first Parquet file, if its schema of Arrow has labels."""
-    first_file = array_of_paths(replace(dataset, paths=dataset.paths[:1]))
+    first_file = paths_to_read(replace(dataset, paths=dataset.paths[:1]))
     key = exp.column("key").eq(exp.cast(exp.Literal.string("ARROW:schema"), "BLOB"))
-    source = calling("parquet_kv_metadata", first_file, {})
+    source = calling("parquet_kv_metadata", first_file)
     for (text,) in engine.query(exp.select("value").from_(source).where(key), dataset.name):
         # without its labels a file can be read, too
         with suppress(ValueError, OSError, TypeError, LookupError, RuntimeError):
@@ -323,8 +323,8 @@ def _parquet_names(engine: Engine, dataset: Dataset) -> list[str]:
 
     ``parquet_schema`` lists the root, then each column, followed by the fields inside it.
     """
-    first_file = array_of_paths(replace(dataset, paths=dataset.paths[:1]))
-    source = calling("parquet_schema", first_file, {})
+    first_file = paths_to_read(replace(dataset, paths=dataset.paths[:1]))
+    source = calling("parquet_schema", first_file)
     rows = engine.query(exp.select("name", "num_children").from_(source), dataset.name)
     names: list[str] = []
     n_inside = 0  # of the next rows, how many are fields of the column before them

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import filled, identifier
-from qifsql.data.readers import LOADED, escaped
+from qifsql.data.readers import LOADED, calling, escaped
 from qifsql.engine import json_records, sqlite_tables, statistics_files, workbooks
 from qifsql.engine.decoding import decoded
 from qifsql.engine.protocol import Engine
@@ -65,8 +65,7 @@ def convert(engine: Engine, dataset: Dataset) -> str:
         declared = statistics_files.declared_missing(unpacked)
         for column, count in declared.items():
             engine.declared_missing[dataset.name, column] = count
-    files = [exp.Literal.string(escaped(str(path))) for path in sorted(folder.iterdir())]
-    rows = exp.Table(this=exp.func("read_parquet", exp.Array(expressions=files)))
+    rows = calling("read_parquet", [escaped(str(path)) for path in sorted(folder.iterdir())])
     # a row per record, under the name that all statements read
     view = exp.table_(identifier(dataset.copy_name), db=identifier("main"), catalog=LOADED)
     query = exp.select(*_exact_columns(engine, dataset, rows, mixed, long)).from_(rows)

@@ -14,7 +14,7 @@ from sqlglot import exp
 from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import filled, identifier
 from qifsql.data.formats import check_names
-from qifsql.data.readers import array_of_paths, calling
+from qifsql.data.readers import calling, column_types, paths_to_read
 from qifsql.data.types import NOTHING
 from qifsql.engine.protocol import Engine
 from qifsql.errors import DatasetError
@@ -136,7 +136,7 @@ def _check_name_count(engine: Engine, dataset: Dataset) -> None:
 
 def _query_of_objects(template: str, dataset: Dataset) -> exp.Query:
     """Return a template of a query with the records of a dataset as its ``objects``."""
-    objects = calling("read_json_objects", array_of_paths(dataset), {})
+    objects = calling("read_json_objects", paths_to_read(dataset))
     return cast("exp.Query", filled(template, {"objects": objects}))
 
 
@@ -164,18 +164,13 @@ def _passing(
 
 def _rows(dataset: Dataset, types: Sequence[tuple[str, str]] = ()) -> exp.Table:
     """Return the records, with columns of these types, or with all columns as DuckDB finds them."""
-    options: dict[str, exp.Expr] = {"records": exp.Literal.string("true")}
     if types:
-        pairs = [
-            exp.PropertyEQ(this=identifier(name), expression=exp.Literal.string(type_))
-            for name, type_ in types
-        ]
-        options["columns"] = exp.Struct(expressions=pairs)
+        options: dict[str, object] = {"columns": column_types(types)}
     else:
-        options |= {
-            "sample_size": exp.Literal.number(-1),
-            "maximum_sample_files": exp.Literal.number(2**31),
-            "map_inference_threshold": exp.Literal.number(-1),
-            "field_appearance_threshold": exp.Literal.number(0),
+        options = {
+            "sample_size": -1,
+            "maximum_sample_files": 2**31,
+            "map_inference_threshold": -1,
+            "field_appearance_threshold": 0,
         }
-    return calling("read_json", array_of_paths(dataset), options)
+    return calling("read_json", paths_to_read(dataset), records="true", **options)

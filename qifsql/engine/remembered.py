@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from qifsql.data.collection import Collection
 from qifsql.data.dataset import Dataset
-from qifsql.data.readers import array_of_paths
+from qifsql.data.readers import paths_to_read
 from qifsql.engine.protocol import Engine
 from qifsql.query.plan import Plan
 from qifsql.query.render import render, statement
@@ -53,7 +53,8 @@ def _remember(
     if state is None:
         return ask()
     assert isinstance(dataset, Dataset)  # noqa: S101 - a collection has no state
-    paths = render(array_of_paths(dataset))  # a study names the same files from its folder
+    # A study names the same files from its folder.
+    paths = render(exp.convert(paths_to_read(dataset)))
     key = (engine.settings.engine_name, sql.replace(paths, "paths"), state)
     if (answer := _answers.get(key)) is None:
         answer = ask()

@@ -31,7 +31,7 @@ from qifsql.commands.sweep.plan import FIXED_MEMORY, MEMORY_PER_STREAM, Task, qu
 from qifsql.commands.sweep.scheduler import Pass
 from qifsql.commands.sweep.tables import DROPPED, GIANT_CHUNKS, Tables, packed_table
 from qifsql.commands.sweep.worker import Sums, Worker, typed
-from qifsql.data.readers import escaped
+from qifsql.data.readers import calling, escaped
 from qifsql.engine import dialect, distributed
 from qifsql.engine.connections import Stream
 from qifsql.engine.distributed import Spark
@@ -427,7 +427,4 @@ def _executor_error(error: EngineError) -> EngineError:
 
 
 def _file_rows(file: Path) -> exp.Select:
-    path = exp.Literal.string(escaped(str(file)))
-    return exp.select("*").from_(
-        exp.Table(this=exp.Anonymous(this="read_parquet", expressions=[path]))
-    )
+    return exp.select("*").from_(calling("read_parquet", escaped(str(file))))
