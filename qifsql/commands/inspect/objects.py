@@ -4,7 +4,7 @@ Sparse: one row per value of the secret and block that occur together. Every pro
 fraction of whole numbers, and a float. Sources: thesis Defs. 1-4; PoPETs section 3 and appendix B.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
@@ -22,13 +22,29 @@ from qifsql.counting.session import opened
 from qifsql.data.collection import Source
 from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError, InputError
-from qifsql.query.columns import as_native, equal, known_values, named, native_types, same, unique
+from qifsql.query.columns import as_native, known_values, named, native_types, unique
 from qifsql.query.microdata_steps import plan
 from qifsql.query.plan import Plan
 from qifsql.query.steps import Steps
 from qifsql.results.result import Result
 from qifsql.results.storage import STREAMED, Origin, check_ending, stream
 
+FRACTION = ("numerator", "denominator", "probability")
+OBJECTS: Mapping[Object, tuple[str, Sequence[str]]] = {
+    "prior": ("prior_of_values", ("value", "count", *FRACTION)),
+    "cooccurrence": ("cooccurrences", ("block", "qid", "secret_1", "people")),
+    "joint": ("joint", ("block", "qid", "value", "count", *FRACTION)),
+    "channel": ("channel", ("block", "qid", "value", "count", *FRACTION)),
+    "hyper": (
+        "posteriors",
+        (
+            *("inner", "outer_numerator", "outer_denominator", "outer", "blocks"),
+            *("block", "qid", "value", *FRACTION),
+        ),
+    ),
+}
+"""The view of each object, and its columns that are shown; ``qid`` are the quasi-identifiers."""
+TITLES = {"secret_1": "value", "people": "count"}
 RESERVED_COLUMNS = (  # columns of results; quasi-identifiers with these names are renamed
     "inner", "outer_numerator", "outer_denominator", "outer", "blocks", "block", "value", "count",
     "numerator", "denominator", "probability",
@@ -88,13 +104,22 @@ def object_plan(
 
     ``catalogs``: those of the engine's tables that already hold steps, by the name of the step.
     """
+    view, names = OBJECTS[show]
     steps = Steps(attack, catalogs=catalogs)
-    if show == "prior":
-        query = _prior_query(steps, native)
-    elif show == "hyper":
-        query = _hyper_query(steps, native)
-    else:
-        query = _pairs_query(steps, show, native)
+    table = steps.need(view, secret=1)
+    columns: list[tuple[exp.Expr, str]] = []
+    for name in names:
+        value: exp.Expr = exp.column(name, table)
+        if name == "qid":
+            columns += _qid_columns(steps, table, native)
+            continue
+        if name in ("value", "secret_1"):
+            value = as_native(value, attack.microdata.secrets_of_individuals[0], native)
+        elif name.endswith(("numerator", "denominator")):
+            value = exp.cast(value, "DECIMAL(38, 0)" if steps.weighted(1) else "BIGINT")
+        columns.append((value, TITLES.get(name, name)))
+    order = [exp.column(name, table) for name in ("inner", "block") if name in names]
+    query = exp.select(*named(columns)).from_(table).order_by(*order, exp.column("code", table))
     return plan(attack.microdata, steps.steps, query)
 
 
@@ -111,112 +136,9 @@ def _about_one_secret(spec: Attack) -> Attack:
     return spec if spec.secrets else replace(spec, secrets=(spec.key or "",), key=None)
 
 
-def _prior_query(steps: Steps, native: tuple[str, ...]) -> exp.Select:
-    """Return one row per value of the secret, with its prior as a number and as a fraction.
-
-    The prior is the value's weight over that of everybody, in one block of all people: counted in
-    the file (``cells``), or stated in a file of beliefs (``believed``).
-    """
-    values = steps.need("secret_values", secret=1)
-    believed = "believed" if 1 in steps.attack.beliefs else "cells"
-    cells = steps.need(believed, secret=1, prior=True)
-    everybody = exp.select(exp.Sum(this=exp.column("weight"))).from_(cells).subquery()
-    columns = [
-        (_secret_column(steps, exp.column("value", values), native), "value"),
-        (exp.column("people", cells), "count"),
-        *_fraction_columns(steps, exp.column("weight", cells), everybody, name=""),
-    ]
-    on = same(exp.column("value", values), exp.column("secret_1", cells))
-    query = exp.select(*named(columns)).from_(cells).join(values, on=on)
-    return query.order_by(exp.column("code", values))
-
-
-def _pairs_query(steps: Steps, show: Object, native: tuple[str, ...]) -> exp.Select:
-    """Return one row per block and value that occur together: cooccurrence, joint, or channel."""
-    table = steps.need("cooccurrences", 1)
-    columns = [(exp.column("block", table), "block"), *_qid_columns(steps, table, native)]
-    columns += [
-        (_secret_column(steps, exp.column("secret_1", table), native), "value"),
-        (exp.column("people", table), "count"),
-    ]
-    if show != "cooccurrence":
-        weight = exp.column("weight", table)
-        total = exp.column("everybody" if show == "joint" else "value_weight", table)
-        columns += _fraction_columns(steps, weight, total, "")
-    query = exp.select(*named(columns)).from_(table)
-    return query.order_by(exp.column("block", table), exp.column("code", table))
-
-
-def _hyper_query(steps: Steps, native: tuple[str, ...]) -> exp.Select:
-    """Return the query of one row per inner (a posterior of the secret) and value in it.
-
-    Blocks with equal posteriors have one inner. Its ``parts`` are a list of values (``code``) with
-    their weights (``part``); ``outer`` is its probability. The step ``numbered`` has the number and
-    the quasi-identifiers of each block. The steps are about secret number 1:
-
-        SELECT ..., entry.part / whole AS probability
-        FROM (
-            SELECT hyper.*, unnest(parts) AS entry, (sum of its weights) AS whole, everybody
-            FROM hyper
-        ) AS inners
-        JOIN numbered ON its block JOIN secret_values ON entry.code
-    """
-    table, numbered = steps.need("hyper", 1), steps.need("numbered", 1)
-    values = steps.need("secret_values", 1)
-    everybody = exp.select(exp.Sum(this=exp.column("weight"))).from_(table).subquery()
-    parts = exp.column("parts", table)
-    weight = exp.Dot(this=exp.column("p"), expression=exp.to_identifier("part"))
-    body = exp.Lambda(this=weight, expressions=[exp.to_identifier("p")], colon=True)
-    weights = exp.Anonymous(this="list_transform", expressions=[parts.copy(), body])
-    entries = exp.select(  # a row per inner and entry of its parts
-        exp.Column(this=exp.Star(), table=exp.to_identifier(table)),
-        exp.alias_(exp.Unnest(expressions=[parts]), "one"),
-        exp.alias_(exp.Anonymous(this="list_sum", expressions=[weights]), "whole"),
-        exp.alias_(everybody, "everybody"),
-    )
-    part = exp.Dot(this=exp.column("one", "inners"), expression=exp.to_identifier("part"))
-    code = exp.Dot(this=exp.column("one", "inners"), expression=exp.to_identifier("code"))
-    outer = exp.column("weight", "inners")
-    columns = [
-        (exp.column("inner_number", "inners"), "inner"),
-        *_fraction_columns(steps, outer, exp.column("everybody", "inners"), "outer"),
-        (exp.column("blocks", "inners"), "blocks"),
-        (exp.column("block", "inners"), "block"),
-        *_qid_columns(steps, numbered, native),
-        (_secret_column(steps, exp.column("value", values), native), "value"),
-        *_fraction_columns(steps, part, exp.column("whole", "inners"), ""),
-    ]
-    query = exp.select(*named(columns)).from_(entries.from_(table).subquery("inners"))
-    here = equal(exp.column("block", numbered), exp.column("block", "inners"))
-    query = query.join(numbered, on=here)
-    query = query.join(values, on=equal(exp.column("code", values), code.copy()))
-    return query.order_by(exp.column("inner_number", "inners"), exp.column("code", values))
-
-
 def _qid_columns(steps: Steps, table: str, native: tuple[str, ...]) -> list[tuple[exp.Expr, str]]:
     """Return the quasi-identifiers in a table; a name in RESERVED_COLUMNS gets a number."""
     names = [qid.name for qid in steps.attack.microdata.qids]
     names = unique([*RESERVED_COLUMNS, *names])[len(RESERVED_COLUMNS) :]
     values = known_values(steps.attack.microdata, table, native)
     return [(value, name) for (value, _), name in zip(values, names, strict=True)]
-
-
-def _secret_column(steps: Steps, value: exp.Expr, native: tuple[str, ...]) -> exp.Expr:
-    return as_native(value, steps.attack.microdata.secrets_of_individuals[0], native)
-
-
-def _fraction_columns(
-    steps: Steps, part: exp.Expr, total: exp.Expr, name: str
-) -> list[tuple[exp.Expr, str]]:
-    """Return ``part`` of ``total`` as a fraction in lowest terms and as a float, named ``name``."""
-    type_ = "DECIMAL(38, 0)" if steps.weighted(1) else "BIGINT"
-    whole_numbers = [exp.cast(number.copy(), "HUGEINT") for number in (part, total)]
-    divisor = exp.Anonymous(this="gcd", expressions=whole_numbers)
-    prefix = f"{name}_" if name else ""
-    numerator = exp.IntDiv(this=part.copy(), expression=divisor)
-    denominator = exp.IntDiv(this=total.copy(), expression=divisor.copy())
-    return [
-        (exp.cast(numerator, type_), f"{prefix}numerator"),
-        (exp.cast(denominator, type_), f"{prefix}denominator"),
-        (exp.Div(this=part.copy(), expression=total.copy()), name or "probability"),
-    ]

@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Unpack, get_args
+from typing import Any, Unpack, get_args
 
 import polars as pl
-from sqlglot import exp
 
 from qifsql.adversary.options import Options
 from qifsql.adversary.spec import Attack, Attribute, BoundAttack, refuse
@@ -21,9 +20,9 @@ from qifsql.engine.access import Access
 from qifsql.engine.settings import SEEDS, Settings, with_seed
 from qifsql.errors import InputError, OutputError, unwritable
 from qifsql.presentation.language import said
-from qifsql.query.columns import same_block, unique
-from qifsql.query.microdata_steps import RECORD, everybody, plan
-from qifsql.query.plan import Plan, Step
+from qifsql.query.columns import unique
+from qifsql.query.microdata_steps import everybody, plan
+from qifsql.query.plan import Plan
 from qifsql.query.shapes import Shape
 from qifsql.query.splice import make_step, splice
 from qifsql.query.steps import Steps
@@ -128,58 +127,25 @@ def _sheets_plan(attack: BoundAttack, draw: int, seed: int, way: Way) -> Plan:
     scored, so the guess is about them; in a block where nobody does, there is none.
     """
     microdata = attack.microdata
+    has_person = microdata.person is not None
+    qids, secrets = (range(1, len(names) + 1) for names in (microdata.qids, microdata.secrets))
     steps = Steps(attack)
-    numbers = range(1, len(microdata.secrets) + 1)
     # Of people with suppressed records everyone is one more block.
     view = "blocks_of_all" if microdata.suppressed else "blocks"
-    owners, *of_secrets = tables = [
-        steps.need("crowds", 0),
-        *(steps.need(view, j, reported=True) for j in numbers),
-    ]
-    more: dict[str, Attribute] = {f"secret_{j}": s for j, s in enumerate(microdata.secrets, 1)}
+    tables = {"crowds": steps.need("crowds", 0)}
+    tables |= {f"blocks_{j}": steps.need(view, j, reported=True) for j in secrets}
+    columns: dict[str, Attribute] = {f"secret_{j}": s for j, s in enumerate(microdata.secrets, 1)}
     if microdata.person is not None:
-        more["person"] = microdata.person
-    steps.push(everybody(microdata, more))
-    record = exp.cast(exp.column(RECORD, "everybody"), "VARCHAR")
-    number = exp.func("concat", exp.Literal.string("record "), record.copy())
-    whose: exp.Expr = record
-    individual: exp.Expr = number
-    if microdata.person is not None:  # a missing person is one of its own
-        whose = exp.cast(exp.column("person", "everybody"), "VARCHAR")
-        named = exp.func("concat", exp.Literal.string("person "), whose.copy())
-        individual = exp.Case().when(whose.copy().is_(exp.null()), number).else_(named)
-    elif microdata.key is not None:
-        whose = exp.cast(exp.column("key", "everybody"), "VARCHAR")
-    columns: dict[str, exp.Expr] = {"record": exp.column(RECORD, "everybody")}
-    columns |= {"individual": individual, "answer_0": whose}
-    columns["success_0"] = exp.column("owner_success", owners)
-    successes = [columns["success_0"]]
-    for j, table in zip(numbers, of_secrets, strict=True):
-        columns[f"answer_{j}"] = exp.cast(exp.column(f"secret_{j}", "everybody"), "VARCHAR")
-        mode, weight = exp.column("mode", table), exp.column("weight", table)
-        columns[f"success_{j}"] = exp.Div(this=mode, expression=weight)
-        is_missing = columns[f"answer_{j}"].copy().is_(exp.null())
-        zero = exp.Literal.number(0)
-        successes.append(exp.Case().when(is_missing, zero).else_(columns[f"success_{j}"].copy()))
-    for i in range(1, microdata.width + 1):
-        columns[f"qid_{i}"] = exp.cast(exp.column(f"qid_{i}", "everybody"), "VARCHAR")
-    step = "risks"
-    if microdata.person is None:
-        columns["risk"] = exp.func("greatest", *(tree.copy() for tree in successes))
-    else:  # the chance depends on how many records of each person are alike
-        step = "known_records"
-        del columns["success_0"]
-    rows = exp.select(*(exp.alias_(tree, name) for name, tree in columns.items()))
-    rows = rows.from_("everybody")
-    for table in tables:
-        on = same_block("everybody", table, microdata.width)
-        rows = rows.join(table, on=on, join_type="left")
-    steps.push(Step(step, "One row per record: what is known, the answers, the chances.", rows))
-    if microdata.person is not None:
-        shape: dict[str, Shape] = {"qids": range(1, microdata.width + 1)}
-        steps.push(make_step("verify/risks_of_people", "risks", shape=shape))
-    parameters = {"seed": seed, "by_risk": int(way == "risk")}
-    query = splice("verify/drawn", numbers=parameters)
+        columns["person"] = microdata.person
+    steps.push(everybody(microdata, columns))
+    shape: dict[str, Shape] = {"qids": qids, "secrets": secrets, "person": has_person}
+    shape["key"] = microdata.key is not None
+    name = "known_records" if has_person else "risks"
+    filling: dict[str, Any] = {"width": microdata.width, "tables": tables, "shape": shape}
+    steps.push(make_step("verify/known_records", name, **filling))
+    if has_person:  # the chance depends on how many records of each person are alike
+        steps.push(make_step("verify/risks_of_people", "risks", shape={"qids": qids}))
+    query = splice("verify/drawn", numbers={"seed": seed, "by_risk": int(way == "risk")})
     return plan(microdata, steps.steps, query.limit(draw))
 
 
