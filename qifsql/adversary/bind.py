@@ -397,7 +397,7 @@ def people_of_several_records(
     """Return the columns that number people, by their names or as ``keys``, and repeat a number."""
     columns = catalog.schema.columns
     names = [c.name for c in columns if c.name in keys or numbers_people(c.name)]
-    return catalog.repeats(names, where, keys)
+    return catalog.people.repeats(names, where, keys)
 
 
 def _names_of_people(
@@ -410,7 +410,7 @@ def _names_of_people(
         name for role in by_role.values() for a in role for name in source_columns(a.expression)
     }
     names = {c.name for c in catalog.schema.columns if c.source_name in used}
-    return catalog.names_of_people(names, where)
+    return catalog.people.names_of_people(names, where)
 
 
 def _households(attack: Attack, catalog: Catalog, where: exp.Expr | None) -> tuple[Repeated, ...]:
@@ -418,4 +418,4 @@ def _households(attack: Attack, catalog: Catalog, where: exp.Expr | None) -> tup
     named = attack.person is not None or attack.household is not None
     if named or attack.of_collection or attack.target:
         return ()
-    return catalog.households([c.name for c in catalog.schema.columns], where)[:1]
+    return catalog.people.households([c.name for c in catalog.schema.columns], where)[:1]

@@ -6,6 +6,8 @@ Files are numbered in the order given: the original is 1, the first sanitised re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from sqlglot import exp
+
 from qifsql.adversary import names as naming
 from qifsql.adversary import roles
 from qifsql.adversary.bind import people_of_several_records
@@ -13,7 +15,6 @@ from qifsql.adversary.models import model
 from qifsql.adversary.names import SECRET
 from qifsql.adversary.notes import of_records
 from qifsql.adversary.spec import Attribute, BoundAttack, Microdata
-from qifsql.counting import losses
 from qifsql.counting.composition import NOTHING, Compared, Composition
 from qifsql.counting.release_columns import (
     cells_of,
@@ -31,6 +32,7 @@ from qifsql.data.dataset import Dataset, titles_of
 from qifsql.data.domains import common_domain, domain
 from qifsql.data.expressions import parse
 from qifsql.data.option import split_name
+from qifsql.data.readers import select_records
 from qifsql.data.types import family
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.protocol import Engine
@@ -162,9 +164,11 @@ def _bind_attack(
 def check_records(tables: Tables, files: Sequence[Compared]) -> None:
     """Refuse files without records."""
     for file in files:
-        query = losses.rows_of(file.attack.microdata).limit(1)
-        if not tables.rows(query):
-            filtered = file.attack.microdata.where is not None
+        microdata = file.attack.microdata
+        if not tables.rows(
+            select_records(microdata.dataset, [exp.true()], microdata.where).limit(1)
+        ):
+            filtered = microdata.where is not None
             raise no_records(file.title, "nobody to attack", filtered=filtered)
 
 

@@ -21,8 +21,7 @@ from qifsql.counting.spans import Generalised, make_spans
 from qifsql.counting.suppressed import written_request
 from qifsql.data.collection import Collection
 from qifsql.data.dataset import Dataset
-from qifsql.data.expressions import SOURCE
-from qifsql.data.readers import relation
+from qifsql.data.readers import relation, select_records
 from qifsql.engine.tables import Tables
 from qifsql.errors import DatasetError, InputError, plural, quoted
 from qifsql.measures.bayes import Success
@@ -191,10 +190,9 @@ def _read_file(tables: Tables, name: str, file: Compared, values: Mapping[str, e
     (``_owner``), and records that do not pass have places, too.
     """
     microdata = file.attack.microdata
-    source = exp.alias_(relation(microdata.dataset), SOURCE, table=True)
     columns = [exp.alias_(tree, alias) for alias, tree in values.items()]
     passes = exp.true() if microdata.where is None else microdata.where.copy()
-    inner = exp.select(*columns, exp.alias_(passes, "passes")).from_(source)
+    inner = select_records(microdata.dataset, [*columns, exp.alias_(passes, "passes")])
     tables.make(name, exp.select(*values).from_(inner.subquery("numbered")).where("passes"))
     if file.key is None:
         return

@@ -107,6 +107,11 @@ def _attached(datasets: Sequence[Dataset], *, first: int = 1) -> tuple[Dataset, 
 NOTHING = Attribute("nothing", exp.true(), "BOOLEAN")  # the known column if all others are gone
 
 
+def as_compared(attribute: Attribute) -> exp.Expr:
+    """Return the cells of a column as they are compared: generalised ones (nested) as they are."""
+    return attribute.expression.copy() if nested(attribute.type) else normal(attribute)
+
+
 @dataclass(frozen=True)
 class Compared:
     """One compared file: its title, its columns by quasi-identifier, and the attack on it.
@@ -129,10 +134,7 @@ class Compared:
     @property
     def cell_values(self) -> dict[str, exp.Expr]:
         """Return the cells of each column as they are compared, by the name ``cell_j``."""
-        return {
-            f"cell_{column.raw.number}": a.expression.copy() if nested(a.type) else normal(a)
-            for column, a in self.cells
-        }
+        return {f"cell_{column.raw.number}": as_compared(a) for column, a in self.cells}
 
     @property
     def secrets(self) -> tuple[Attribute, ...]:

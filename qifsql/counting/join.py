@@ -8,8 +8,8 @@ from sqlglot import exp
 from qifsql.adversary.spec import Microdata
 from qifsql.data.collection import Collection
 from qifsql.data.dataset import Column, Dataset
-from qifsql.data.expressions import FLOATING, SOURCE, column, source_columns, with_one_missing
-from qifsql.data.readers import relation
+from qifsql.data.expressions import FLOATING, column, source_columns, with_one_missing
+from qifsql.data.readers import select_records
 from qifsql.engine.protocol import Engine
 from qifsql.errors import DatasetError, plural, quoted
 from qifsql.query.plan import Plan, Step
@@ -119,6 +119,5 @@ def _keyed(collection: Collection, i: int, name: str) -> Step:
     key_column = collection.key_columns[i]
     key: exp.Expr = column(key_column)
     key = with_one_missing(key) if key_column.type in FLOATING else key
-    rows = exp.alias_(relation(collection.datasets[i]), SOURCE, table=True)
-    query = exp.select(exp.alias_(key, "key")).from_(rows)
+    query = select_records(collection.datasets[i], [exp.alias_(key, "key")])
     return Step(name, "One row per record: the key of its person.", query)

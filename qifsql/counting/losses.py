@@ -12,9 +12,8 @@ from qifsql.adversary.spec import Microdata
 from qifsql.counting.composition import Compared
 from qifsql.counting.scales import has_distances, position
 from qifsql.counting.spans import Generalised, Raw, make_places, make_spans
-from qifsql.data.expressions import SOURCE
 from qifsql.data.missing import USUAL
-from qifsql.data.readers import relation
+from qifsql.data.readers import select_records
 from qifsql.data.types import family
 from qifsql.engine.tables import Tables
 from qifsql.measures import utility
@@ -106,7 +105,8 @@ def read_original(tables: Tables, raws: Sequence[Raw], microdata: Microdata) -> 
     scales = []
     for raw, qid in zip(raws, microdata.qids, strict=True):
         j = raw.number
-        rows = rows_of(microdata, [exp.alias_(normal(qid), "value")]).subquery("rows")
+        values = [exp.alias_(normal(qid), "value")]
+        rows = select_records(microdata.dataset, values, microdata.where).subquery("rows")
         counted = exp.select("value", "count(*) AS people").from_(rows).group_by("1")
         make_places(tables, raw, counted)
         # Values of a hierarchy, and those without distances, have no position: as texts have none.
@@ -146,7 +146,8 @@ def loss_rows(
     """
     columns = {column.raw.number: column for column in file.columns}
     counted = f"counted_{file.number}"
-    count_query = _combine_cells(tables, file, counted)
+    combine_cells(tables, file.attack.microdata, file.cell_values, counted)
+    count_query = exp.select("coalesce(sum(records), 0)::BIGINT").from_(exp.table_(counted))
     ((records,),) = tables.rows(count_query)
     # Everybody has a place in each column, so the first tells how many people there are.
     ((original,),) = tables.rows(exp.select("sum(people)::BIGINT").from_("places_1"))
@@ -175,24 +176,20 @@ def drop_cells(tables: Tables, file: Compared) -> None:
         tables.drop(*(_tables_of(column, file)[n] for n in ("cells", "spans", "members", "told")))
 
 
-def _combine_cells(tables: Tables, file: Compared, counted: str) -> exp.Select:
-    """Create the table named ``counted``; return a query that counts all its records.
+def combine_cells(
+    tables: Tables, microdata: Microdata, cells: Mapping[str, exp.Expr], name: str
+) -> None:
+    """Create the table ``name``: a row per combination of ``cells``, with its ``records``.
 
-    It has a row per combination of the cells of a release: ``cell_1 ..``, ``records``.
+    ``cells`` are expressions over the records of ``microdata``, by their names in the table.
     """
-    cells = [exp.alias_(tree, name) for name, tree in file.cell_values.items()]
-    # a column of its own, so that there is one if the release has none of the columns
-    rows = rows_of(file.attack.microdata, [*cells, exp.alias_(exp.true(), "there")])
-    keys = [exp.column(cell.alias) for cell in cells]
-    query = exp.select(*keys, "count(*) AS records").from_(rows.subquery("rows"))
-    tables.make(counted, query.group_by(*keys) if keys else query)
-    return exp.select("coalesce(sum(records), 0)::BIGINT").from_(exp.table_(counted))
-
-
-def rows_of(microdata: Microdata, columns: Sequence[exp.Expr] = (exp.true(),)) -> exp.Select:
-    """Return columns of the records of a file that pass its filter."""
-    query = exp.select(*columns).from_(exp.alias_(relation(microdata.dataset), SOURCE, table=True))
-    return query if microdata.where is None else query.where(exp.paren(microdata.where.copy()))
+    columns = [exp.alias_(tree, cell) for cell, tree in cells.items()]
+    # a constant column, so that records can be counted if there is no other column
+    columns.append(exp.alias_(exp.true(), "there"))
+    rows = select_records(microdata.dataset, columns, microdata.where).subquery("rows")
+    keys = [exp.column(cell) for cell in cells]
+    query = exp.select(*keys, "count(*) AS records").from_(rows)
+    tables.make(name, query.group_by(*keys) if keys else query)
 
 
 def _loss_of_column(

@@ -15,7 +15,7 @@ from qifsql.adversary.spec import Attribute
 from qifsql.data.collection import Collection, joined_schema, tagged
 from qifsql.data.dataset import Column, Dataset, Schema
 from qifsql.data.expressions import SOURCE, column, identifier
-from qifsql.data.readers import relation
+from qifsql.data.readers import select_records
 from qifsql.data.types import comparable, family, nested
 from qifsql.engine.catalog import Catalog
 from qifsql.errors import ColumnError, InputError, plural, quoted
@@ -52,9 +52,7 @@ class Side:
 
     def rows(self, *columns: exp.Expr) -> exp.Select:
         """Return columns of the records that pass the filter."""
-        rows = exp.alias_(relation(self.dataset), SOURCE, table=True)
-        query = exp.select(*columns).from_(rows)
-        return query if self.where is None else query.where(exp.paren(self.where))
+        return select_records(self.dataset, columns, self.where)
 
 
 def bind_sides(

@@ -48,24 +48,8 @@ class UsualWords(NamedTuple):
     is_part: bool
 
 
-class Catalog(Protocol):
-    """Questions about one dataset, which the engine answers during binding."""
-
-    @property
-    def schema(self) -> Schema:
-        """Return the columns of the dataset."""
-
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """Return notes on the spelling of fields in the columns that were used so far."""
-
-    def usual_words(
-        self, names: Sequence[str], where: exp.Expr | None, *, of_first: bool = False
-    ) -> dict[str, UsualWords]:
-        """Return the usual words for missing values in columns, with the number of records."""
-
-    def spellings(self, names: Sequence[str], where: exp.Expr | None) -> dict[str, Spelling]:
-        """Return columns of categories equal but for case or blanks, and of numbers as text."""
+class PeopleColumns(Protocol):
+    """Questions about the columns of one dataset that are about people."""
 
     def names_of_people(
         self, names: Container[str], where: exp.Expr | None
@@ -79,6 +63,30 @@ class Catalog(Protocol):
 
     def households(self, names: Sequence[str], where: exp.Expr | None) -> tuple[Repeated, ...]:
         """Return those of the columns that number households of people who differ."""
+
+
+class Catalog(Protocol):
+    """Questions about one dataset, which the engine answers during binding."""
+
+    @property
+    def schema(self) -> Schema:
+        """Return the columns of the dataset."""
+
+    @property
+    def people(self) -> PeopleColumns:
+        """Return the answers about columns of people."""
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Return notes on the spelling of fields in the columns that were used so far."""
+
+    def usual_words(
+        self, names: Sequence[str], where: exp.Expr | None, *, of_first: bool = False
+    ) -> dict[str, UsualWords]:
+        """Return the usual words for missing values in columns, with the number of records."""
+
+    def spellings(self, names: Sequence[str], where: exp.Expr | None) -> dict[str, Spelling]:
+        """Return columns of categories equal but for case or blanks, and of numbers as text."""
 
     def types(self, expressions: Sequence[exp.Expr], whats: Sequence[str]) -> list[str]:
         """Return the types of expressions; ``whats`` names them in messages."""

@@ -11,7 +11,7 @@ from qifsql.data.collection import Collection, tagged
 from qifsql.data.csv_options import NATIVE
 from qifsql.data.dataset import Dataset
 from qifsql.data.dates import instant
-from qifsql.data.expressions import FLOATING, filled, identifier, with_one_missing
+from qifsql.data.expressions import FLOATING, SOURCE, filled, identifier, with_one_missing
 from qifsql.data.frames import view_name
 from qifsql.data.missing import words
 
@@ -41,6 +41,20 @@ def relation(
     cell = exp.cast(exp.column(identifier(column)), "VARCHAR")
     is_in_wave = exp.EQ(this=cell, expression=exp.Literal.string(wave))
     return exp.select("*").from_(rows).where(is_in_wave).subquery()
+
+
+def select_records(
+    source: Dataset | Collection,
+    columns: Iterable[exp.Expr],
+    where: exp.Expr | None = None,
+    used: frozenset[str] | None = None,
+) -> exp.Select:
+    """Return the query of columns of the records that a filter keeps (None: of all).
+
+    ``used`` are the columns that are read of a collection (see ``relation``).
+    """
+    rows = exp.select(*columns).from_(exp.alias_(relation(source, used), SOURCE, table=True))
+    return rows if where is None else rows.where(exp.paren(where.copy()))
 
 
 def _without_missing(dataset: Dataset) -> exp.Subquery:

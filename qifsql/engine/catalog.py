@@ -1,52 +1,32 @@
 """DuckDB's catalog of one dataset: the types of expressions over its columns, and their values."""
 
-from collections import Counter
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
 
 from sqlglot import exp
 
 from qifsql.data.collection import Collection
-from qifsql.data.column_questions import Repeated, Spelling, UsualWords
+from qifsql.data.column_questions import Spelling, UsualWords
 from qifsql.data.dataset import Column, Dataset, Schema
 from qifsql.data.expressions import SOURCE, filled, identifier, parse, source_columns
 from qifsql.data.expressions import column as _column
 from qifsql.data.files import equal_files
 from qifsql.data.missing import NINES, USUAL
-from qifsql.data.readers import relation
-from qifsql.data.topics import (
-    look_like_names,
-    numbers_households,
-    telling_members_apart,
-    unanswered,
-)
+from qifsql.data.readers import relation, select_records
+from qifsql.data.topics import unanswered
 from qifsql.data.types import INTEGERS, NUMBERS, family, nested
 from qifsql.engine import growth, missing_words, remembered
-from qifsql.engine.columns_of_files import find_table, read_collection, read_columns
+from qifsql.engine.columns_of_files import read_collection, read_columns
 from qifsql.engine.csv_types import remarks
 from qifsql.engine.functions import ALLOWED, functions_of, parsed
+from qifsql.engine.people_columns import FIRST_ROWS, PeopleColumns
 from qifsql.engine.protocol import Engine
 from qifsql.errors import DatasetError, EngineError, ExpressionError, InputError, plural, quoted
 
 TEXTS = ("VARCHAR", "ENUM", "JSON", "BLOB")  # types whose values may have any length
-LARGE = 200_000  # rows of a file that is read in parts
-FIRST_ROWS = 50_000  # of such a file, which are read first
-SEARCHED_ROWS = 2_000_000  # of it, in which the first values are sought again: 0.05 seconds
-ROWS_OF_NAMES = 1_000  # in which names of people are looked for
-# In these templates ``rows`` has a row per record, ``field`` is its cell in one column.
-COUNT_VALUES = "SELECT count(DISTINCT field), count(field) FROM rows"
 WORDED_TYPES = (*INTEGERS, *TEXTS)  # types of columns that may have words for missing values
 WORDED_TOGETHER = 16  # columns of one query, which takes more time for each of many
-VALUES_OF_FIRST = "SELECT field FROM rows WHERE field IN (SELECT field FROM rows LIMIT 1000)"
-COUNT_DIFFERING = """
-SELECT count(*)
-FROM (
-    SELECT field FROM rows WHERE field IS NOT NULL
-    GROUP BY field HAVING count(DISTINCT member) > 1
-) AS homes
-"""  # numbers of households with members that differ
 CUMULATED = """(
     SELECT
         field,
@@ -86,10 +66,9 @@ class Catalog:
         self.dataset: Dataset | Collection
         if isinstance(dataset, Collection):
             self.dataset, self.schema = read_collection(engine, dataset, mentions)
-            return
-        if dataset.format == "duckdb":
-            dataset = find_table(engine, dataset)
-        self.dataset, self.schema = read_columns(engine, dataset, mentions)
+        else:
+            self.dataset, self.schema = read_columns(engine, dataset, mentions)
+        self.people = PeopleColumns(engine, self.dataset, self.schema)
 
     def types(self, expressions: Sequence[exp.Expr], whats: Sequence[str]) -> list[str]:
         """Return DuckDB's types of expressions, which ``whats`` name in errors."""
@@ -211,7 +190,9 @@ class Catalog:
             for c in texts
         ]
         # one row: for each column of texts the bytes of its longest one
-        (answers,) = self.engine.query(self._records(longest, None, columns), self.dataset.name)
+        (answers,) = self.engine.query(
+            select_records(self.dataset, longest, None, columns), self.dataset.name
+        )
         return lengths | {c.source_name: int(n) for c, n in zip(texts, answers, strict=True)}
 
     def condition(self, tree: exp.Expr, what: str = "the filter (where)") -> None:
@@ -253,7 +234,7 @@ class Catalog:
         of_first: bool,
     ) -> dict[str, UsualWords]:
         """Return the usual words in the ``columns`` of a ``source``, read by one query."""
-        rows = self._records([exp.Star()], where, source=source)
+        rows = select_records(source, [exp.Star()], where)
         rows = rows.limit(FIRST_ROWS) if of_first else rows
         codes = self._codes_of_nines(columns, rows, source)
         words = [
@@ -315,7 +296,7 @@ class Catalog:
         texts = [
             exp.alias_(exp.cast(_column(c), "VARCHAR"), f"text_{i}") for i, c in enumerate(columns)
         ]
-        rows = self._records(texts, where).limit(FIRST_ROWS)
+        rows = select_records(self.dataset, texts, where).limit(FIRST_ROWS)
         is_csv = isinstance(self.dataset, Dataset) and self.dataset.format == "csv"
         reads_numbers = is_csv and not getattr(self.dataset, "all_varchar", False)
         reads_numbers &= self.engine.settings.engine_name != "spark"  # whose patterns differ
@@ -333,114 +314,14 @@ class Catalog:
         spellings = {c.name: Spelling(*counts) for c, *counts in by_column}
         return {n: s for n, s in spellings.items() if s.decimals or s.folded < s.values}
 
-    def names_of_people(
-        self, names: Container[str], where: exp.Expr | None
-    ) -> tuple[Repeated, ...]:
-        """Return the columns, but ``names``, that look like names of people in the first records.
-
-        On Spark none are read. The counts of a large file stay 0.
-        """
-        texts = [c for c in self.schema.columns if c.type == "VARCHAR" and c.name not in names]
-        if not texts or self.engine.settings.engine_name == "spark":
-            return ()
-        rows = self._records([_column(c) for c in texts], where).limit(ROWS_OF_NAMES)
-        # the cells of each column; without records there are none of any
-        cells_of_columns = zip(*self.engine.query(rows, self.dataset.name), strict=True)
-        by_column = zip(texts, cells_of_columns, strict=False)
-        columns_of_names: list[Repeated] = []
-        for column in [column for column, cells in by_column if look_like_names(cells)]:
-            values = self._records([exp.alias_(_column(column), "field")], where).limit(LARGE)
-            counted = self._count_values(column, values)
-            columns_of_names.append(counted if counted.records < LARGE else Repeated(column.name))
-        return tuple(columns_of_names)
-
-    def repeats(
-        self, names: Sequence[str], where: exp.Expr | None, keys: Container[str]
-    ) -> tuple[Repeated, ...]:
-        """Return those of the columns that number people, if some person has several records.
-
-        A column that is none of the ``keys`` must also have many different values. A large file is
-        not read whole: only its first records are, then more to find the first 1,000 values again.
-        """
-        columns = [self.schema.find(name) for name in names]
-        plain = [column for column in columns if column is not None and not nested(column.type)]
-        repeated = (self._repeated(c, where, is_key=c.name in keys) for c in plain)
-        return tuple(column for column in repeated if column is not None)
-
-    def households(self, names: Sequence[str], where: exp.Expr | None) -> tuple[Repeated, ...]:
-        """Return those of the columns that number households, in which some members differ.
-
-        If the records of a number are all alike, they may be of one person. Of a large file the
-        first records are compared.
-        """
-        once = [name for name, times in Counter(names).items() if times == 1]  # else ambiguous
-        member_columns = [self.schema[name] for name in telling_members_apart(once)]
-        member_columns = [column for column in member_columns if not nested(column.type)]
-        if not member_columns:
-            return ()
-        numbers = self.repeats([name for name in once if numbers_households(name)], where, ())
-        return tuple(n for n in numbers if self._members_differ(n.column, member_columns, where))
-
-    def _members_differ(
-        self, household: str, member_columns: Sequence[Column], where: exp.Expr | None
-    ) -> bool:
-        """Return whether records with the same ``household`` differ in these columns."""
-        # a row per record: the number of its household, and what tells its member from others
-        texts = [exp.cast(_column(column), "VARCHAR") for column in member_columns]
-        member = exp.alias_(exp.Array(expressions=texts), "member")
-        field = exp.alias_(_column(self.schema[household]), "field")
-        rows = self._records([field, member], where).limit(LARGE)
-        query = filled(COUNT_DIFFERING, {"rows": exp.Subquery(this=rows, alias="rows")})
-        ((n_differing,),) = self.engine.query(cast("exp.Query", query), self.schema.dataset)
-        return bool(n_differing)
-
-    def _repeated(self, column: Column, where: exp.Expr | None, *, is_key: bool) -> Repeated | None:
-        """Return a column with its counts if it numbers people who repeat, else None.
-
-        ``is_key``: the user says that it numbers people. The counts of a large file stay 0.
-        """
-        values = self._records([exp.alias_(_column(column), "field")], where)
-        count = exp.select("count(*)").from_(values.limit(LARGE).subquery("rows"))
-        is_large = self.engine.query(count, self.schema.dataset)[0][0] == LARGE
-        counted = self._count_values(column, values.limit(FIRST_ROWS) if is_large else values)
-        repeats = counted.values < counted.records if is_key else counted.numbers_people
-        if not is_large:
-            return counted if repeats else None
-        if not repeats and self.engine.settings.engine_name != "spark":
-            # the records of a person may be far apart: look for the first values further below
-            searched = values.limit(SEARCHED_ROWS).subquery("rows")
-            again = filled(VALUES_OF_FIRST, {"rows": searched})
-            repeats = self._count_values(column, again).numbers_people
-        return Repeated(column.name) if repeats else None
-
-    def _records(
-        self,
-        columns: Sequence[exp.Expr],
-        where: exp.Expr | None,
-        used: frozenset[str] | None = None,
-        source: Dataset | Collection | None = None,
-    ) -> exp.Select:
-        """Return the query of columns of the records that a filter keeps.
-
-        ``used`` are those that it reads of a collection (None: all); ``source`` is the dataset, or
-        a copy of it in the engine.
-        """
-        table = exp.alias_(relation(source or self.dataset, used), SOURCE, table=True)
-        rows = exp.select(*columns).from_(table)
-        return rows if where is None else rows.where(where.copy())
-
-    def _count_values(self, column: Column, values: exp.Expr) -> Repeated:
-        """Return the values of a column, and the records that have one."""
-        query = filled(COUNT_VALUES, {"rows": exp.Subquery(this=values, alias="rows")})
-        ((distinct, records),) = self.engine.query(cast("exp.Query", query), self.schema.dataset)
-        return Repeated(column.name, distinct, records)
-
     def quantiles(self, value: exp.Expr, groups: int, where: exp.Expr | None) -> list[str]:
         """Return the limits between so many groups of about equal size, as texts, in their order.
 
         Each is a value above the least; there are fewer limits where a value is in many records.
         """
-        rows = self._records([exp.alias_(value.copy(), "field")], where, source_columns(value))
+        rows = select_records(
+            self.dataset, [exp.alias_(value.copy(), "field")], where, source_columns(value)
+        )
         limits = (f"min(field) FILTER (WHERE {groups} * upto > {i} * size)" for i in range(groups))
         columns = (filled(f"CAST({limit} AS VARCHAR)", {}) for limit in limits)
         # one row: for each i the first value up to which more than i / groups of the records are

@@ -177,6 +177,7 @@ def read_columns(
     CSV whose lines end in CR LF and in LF is read as usual, because one of these may be part of a
     quoted field; it is read with ``mixed_ends``, which is slower, only if that fails.
     """
+    dataset = _find_table(engine, dataset) if dataset.format == "duckdb" else dataset
     dataset = replace(dataset, copies=decoded(engine.scratch, dataset))
     is_guessed = dataset.format == "csv" and not dataset.encoding
     if is_guessed and (encoding := unmarked_encoding(dataset.files[0])):
@@ -220,8 +221,7 @@ def read_collection(
     """Return the collection with its keys looked up, and the columns of all its datasets."""
     datasets, schemas, keys = [], [], []
     for member, key in zip_longest(collection.datasets, collection.keys):  # None without a key
-        dataset = find_table(engine, member) if member.format == "duckdb" else member
-        dataset, schema = read_columns(engine, dataset, mentions)
+        dataset, schema = read_columns(engine, member, mentions)
         datasets.append(dataset)
         schemas.append(schema)
         if key is not None:
@@ -264,7 +264,7 @@ def _check_keys(engine: Engine, datasets: Sequence[Dataset], keys: Sequence[Colu
         )
 
 
-def find_table(engine: Engine, dataset: Dataset) -> Dataset:
+def _find_table(engine: Engine, dataset: Dataset) -> Dataset:
     """Return the dataset with the names of its schema and table as they are in the file.
 
     The user names ``table`` or ``schema.table``, in the same or any case. DatasetError if it is a

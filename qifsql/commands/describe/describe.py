@@ -113,7 +113,7 @@ def describe(
                 "in one run, because each is counted by itself; name some with --columns"
             )
         catalog.types([column(c) for c in chosen], [c.name for c in chosen])
-        homes = catalog.households([c.name for c in chosen], description.where)
+        homes = catalog.people.households([c.name for c in chosen], description.where)
         spellings: dict[str, Spellings] = {}
         counted = description.rows(chosen, spellings)
         sample = {} if description.on_spark else description.sample(chosen)

@@ -12,18 +12,16 @@ from typing import NamedTuple
 from sqlglot import exp
 
 from qifsql.adversary.spec import Attribute
-from qifsql.counting.composition import Compared
-from qifsql.counting.losses import rows_of
+from qifsql.counting.composition import Compared, as_compared
+from qifsql.counting.losses import combine_cells
 from qifsql.counting.release_columns import column_of_release, typed
 from qifsql.counting.scales import position
 from qifsql.counting.spans import Generalised, Raw, make_places, make_spans
 from qifsql.data.dataset import Column, Dataset
 from qifsql.data.domains import NUMBERS
 from qifsql.data.expressions import column as expression_of
-from qifsql.data.types import nested
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.tables import Tables
-from qifsql.query.microdata_steps import normal
 from qifsql.query.plan import Plan, Step
 from qifsql.query.splice import splice
 
@@ -224,15 +222,8 @@ def _names(column: Generalised, file: ReadFile) -> dict[str, str]:
 
 def _group_records(tables: Tables, file: Compared, attributes: Mapping[int, Attribute]) -> None:
     """Create the table ``alike``: a row per combination of cells ``cell_j``, with its records."""
-    cells = [
-        exp.alias_(a.expression.copy() if nested(a.type) else normal(a), f"cell_{j}")
-        for j, a in attributes.items()
-    ]
-    # A constant column, so that records can be counted if there is no other column.
-    rows = rows_of(file.attack.microdata, [*cells, exp.alias_(exp.true(), "there")])
-    keys = [exp.column(cell.alias) for cell in cells]
-    query = exp.select(*keys, "count(*) AS records").from_(rows.subquery("rows"))
-    tables.make("alike", query.group_by(*keys) if keys else query)
+    cells = {f"cell_{j}": as_compared(attribute) for j, attribute in attributes.items()}
+    combine_cells(tables, file.attack.microdata, cells, "alike")
 
 
 def _different_cells(j: int, cell: str, records: str) -> exp.Select:

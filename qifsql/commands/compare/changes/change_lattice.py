@@ -14,9 +14,10 @@ from sqlglot import exp
 from qifsql.adversary.spec import Attribute, BoundAttack
 from qifsql.counting import suppressed
 from qifsql.counting.composition import NOTHING
-from qifsql.counting.losses import Scale, rows_of, units_query
+from qifsql.counting.losses import Scale, units_query
 from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import SOURCE
+from qifsql.data.readers import select_records
 from qifsql.engine.tables import Tables
 from qifsql.errors import DatasetError
 from qifsql.measures import utility
@@ -94,7 +95,7 @@ class States:
         named += [(f"secret_{j}", a) for j, a in enumerate(microdata.secrets, 1)]
         named += [] if person is None else [("person", person)]
         columns = [exp.alias_(microdata_steps.normal(a), name) for name, a in named]
-        rows = rows_of(microdata, columns).subquery("rows")
+        rows = select_records(microdata.dataset, columns, microdata.where).subquery("rows")
         query = exp.select().from_(rows)
         if person is not None:
             query = query.select(exp.column("person", "rows"))
