@@ -23,9 +23,17 @@ from qifsql.data.expressions import identifier
 from qifsql.data.readers import LOADED, STORE, escaped, loading, relation
 from qifsql.engine.access import Access, Source, datasets_of
 from qifsql.engine.duckdb import DuckDB
-from qifsql.engine.placing import Placed, Placing, bare_table, is_function, needed_steps, typed
+from qifsql.engine.placing import Placed, Placing, bare_table, is_function, typed
 from qifsql.engine.settings import Settings
-from qifsql.engine.spark import Folders, failure, folders_of, is_local, memory_of, session
+from qifsql.engine.spark import (
+    Folders,
+    failure,
+    file_states,
+    folders_of,
+    is_local,
+    memory_of,
+    session,
+)
 from qifsql.engine.spark_views import SparkViews, empty_table
 from qifsql.engine.threads import in_threads
 from qifsql.errors import INTERRUPTED, EngineError, ExpressionError, InputError, QifError
@@ -45,8 +53,6 @@ ON_SPARK = (
     "sweep",
 )
 """The commands that run on Spark."""
-KEPT_HERE = ("sweep",)
-"""Those of them that keep a file of DuckDB on this machine: a workspace."""
 
 
 @dataclass(frozen=True)
@@ -150,13 +156,12 @@ class Spark:
         """Return the rows of a plan as Python values, exact for numbers of any size.
 
         DuckDB on this machine (``here``) computes results over small tables, and those that Spark
-        cannot. Of other plans (``plan_here`` None) Spark computes the rows, which are fetched.
+        cannot. Of other plans Spark computes the rows, which are fetched.
         """
-        with self._plan_here(plan, what, where) as plan_here:
-            if plan_here is not None:
-                return self.here.rows(plan_here, what, where)
-        _, rows = self._collected(plan, what, where)
-        return rows
+        with self._placed(plan, what, where) as placed:
+            if isinstance(placed, Plan):
+                return self.here.rows(placed, what, where)
+            return self._collect(placed, what, where)
 
     def frame(self, plan: Plan, what: str, where: str) -> pl.DataFrame:
         """Return the result of a plan, which has few rows for data of any size."""
@@ -164,31 +169,30 @@ class Spark:
 
     def batches(self, plan: Plan, what: str, where: str, rows: int) -> Iterator[pl.DataFrame]:
         """Yield the result of a plan in frames of at most ``rows`` rows, at least one frame."""
-        with self._plan_here(plan, what, where) as plan_here:
-            if plan_here is not None:
-                yield from self.here.batches(plan_here, what, where, rows)
+        with self._placed(plan, what, where) as placed:
+            if isinstance(placed, Plan):
+                yield from self.here.batches(placed, what, where, rows)
                 return
-        names, records = self._collected(plan, what, where)
+        records = self._collect(placed, what, where)
+        names = [name for name, _ in placed.columns]
         for first in range(0, max(len(records), 1), rows):  # without records, an empty frame
             chunk = records[first : first + rows]
             yield pl.DataFrame(chunk, schema=names, orient="row", infer_schema_length=None)
 
-    def _collected(
-        self, plan: Plan, what: str, where: str
-    ) -> tuple[list[str], list[tuple[Any, ...]]]:
-        """Return the names of the columns and the rows of a plan that runs on Spark."""
-        text, columns = self._placing.text(plan, where)
-        types = [type_ for _, type_ in columns]
+    def _collect(self, placed: Placed, what: str, where: str) -> list[tuple[Any, ...]]:
+        """Fetch the rows of a plan that runs on Spark, as values that DuckDB would return."""
+        text = placed.text(where)
+        types = [type_ for _, type_ in placed.columns]
         rows = self.act(what, where, lambda: self._spark.sql(text).collect())
-        return [name for name, _ in columns], [tuple(map(_as_in_duckdb, r, types)) for r in rows]
+        return [tuple(map(_as_in_duckdb, row, types)) for row in rows]
 
     def copy(self, plan: Plan, path: Path, *, what: str, where: str, note: str = "") -> int:
         """Stream the result of a plan to a Parquet file with a note; return the number of rows."""
-        with self._plan_here(plan, what, where) as plan_here:
-            if plan_here is not None:
-                return self.here.copy(plan_here, path, what=what, where=where, note=note)
+        with self._placed(plan, what, where) as placed:
+            if isinstance(placed, Plan):
+                return self.here.copy(placed, path, what=what, where=where, note=note)
         name = self._new_name("copied")
-        self._keep_on_spark(name, plan, what, where, catalog=LOADED)
+        self._keep_on_spark(name, placed, what, where, catalog=LOADED)
         rows = self.here.copy(_read_plan(LOADED, name), path, what=what, where=where, note=note)
         self.drop(name, LOADED)
         return rows
@@ -201,11 +205,11 @@ class Spark:
 
     def keep(self, name: str, plan: Plan, what: str, where: str, *, catalog: str = STORE) -> str:
         """Keep the result of a plan as a table that other plans can read; return the statement."""
-        with self._plan_here(plan, what, where, lasting=True) as plan_here:
-            if plan_here is None:
-                self._keep_on_spark(name, plan, what, where, catalog=catalog)
+        with self._placed(plan, what, where, lasting=True) as placed:
+            if isinstance(placed, Placed):
+                self._keep_on_spark(name, placed, what, where, catalog=catalog)
                 return render.keeping(plan, name, catalog)
-            statement = self.here.keep(name, plan_here, what, where, catalog=catalog)
+            statement = self.here.keep(name, placed, what, where, catalog=catalog)
         rows = self._count(catalog, name, where)
         self._kept_tables[catalog, name] = KeptTable(rows, here=True)
         return statement
@@ -234,13 +238,13 @@ class Spark:
 
     def drop(self, name: str, catalog: str) -> None:
         """Drop a table that was kept: in DuckDB here, and in Spark if Spark has it."""
-        entry = self._kept_tables.pop((catalog, name), None)
-        if entry is None or entry.here:
+        entry = self._kept_tables.pop((catalog, name), KeptTable(0, here=True))
+        if entry.here:
             self.here.drop(name, catalog)
         else:  # DuckDB here has only a view of the folder
             view = exp.Drop(kind="VIEW", tables=[_table(catalog, name)], exists=True)
             self.here.run(render.render(view), "counting", name)
-        if entry is not None and entry.view:
+        if entry.view:
             self._spark.catalog.dropTempView(entry.view)
             self._folders.drop(entry.folder)
 
@@ -256,8 +260,7 @@ class Spark:
 
     def data(self, plan: Plan, where: str) -> Any:
         """Return the rows of a plan as a data frame of Spark, which is not computed yet."""
-        text, _ = self._placing.text(plan, where, lasting=True)
-        return self._spark.sql(text)
+        return self._spark.sql(self._placing.placed(plan, where, lasting=True).text(where))
 
     def read(self, folder: str) -> Any:
         """Return the rows of a table that Spark wrote, as a data frame of Spark."""
@@ -271,18 +274,9 @@ class Spark:
 
     def file_states(self, dataset: Dataset) -> list[list[Any]]:
         """Return the name, length and time of change of the files of a dataset of Spark."""
-        frame = self._spark.table(relation(replace(dataset, wave=None)).name)
-        java, states = self._spark._jvm, list[list[Any]]()
-
-        def read() -> None:
-            configuration = self._spark._jsc.hadoopConfiguration()
-            for name in sorted(frame.inputFiles()):
-                path = java.org.apache.hadoop.fs.Path(java.java.net.URI(name))
-                status = path.getFileSystem(configuration).getFileStatus(path)
-                states.append([name, status.getLen(), status.getModificationTime()])
-
-        self.act("reading the columns", dataset.name, read)
-        return states
+        view = relation(replace(dataset, wave=None)).name
+        read = partial(file_states, self._spark, view)
+        return self.act("reading the columns", dataset.name, read)
 
     def _refuse(self, *_: object, **_options: object) -> NoReturn:
         """Refuse what an engine in this process alone has: threads, a store, typed SQL."""
@@ -317,10 +311,10 @@ class Spark:
         return self._is_source(table) if entry is None else entry.rows > ROWS_HERE
 
     @contextmanager
-    def _plan_here(
+    def _placed(
         self, plan: Plan, what: str, where: str, *, lasting: bool = False
-    ) -> Iterator[Plan | None]:
-        """Yield the plan for DuckDB on this machine; None if Spark is to compute the result.
+    ) -> Iterator[Plan | Placed]:
+        """Yield a plan for DuckDB on this machine, or a placed plan that Spark computes.
 
         DuckDB here computes plans over small tables, and results that Spark cannot compute. For
         these, Spark first computes the steps that DuckDB reads, as far as it can, into tables that
@@ -334,27 +328,23 @@ class Spark:
             return
         placed = self._placing.placed(plan, where, lasting=lasting)
         if placed.result is not None:
-            self._placing.last = plan, placed  # whoever runs the plan on Spark asks for its text
-            yield None
+            yield placed
             return
-        needed = needed_steps(plan)
-        local_plan = Plan(tuple(step for step in placed.local if step.name in needed), plan.result)
-        from_spark = self._steps_from_spark(local_plan, placed, step_names, where)
-        computed = {step: self._compute(step, plan, placed, what, where) for step in from_spark}
+        from_spark = self._steps_from_spark(placed, where)
+        computed = {step: self._compute(step, placed, what, where) for step in from_spark}
         # the steps of Spark become steps that read their tables
         reading = (Step(n, "", _read_plan(LOADED, table).result) for n, table in computed.items())
         try:
-            yield replace(local_plan, steps=(*reading, *local_plan.steps))
+            yield replace(placed.local, steps=(*reading, *placed.local.steps))
         finally:
             for table in computed.values():
                 self.drop(table, LOADED)
 
-    def _steps_from_spark(
-        self, local_plan: Plan, placed: Placed, names: set[str], where: str
-    ) -> list[str]:
-        """Return the steps of Spark that ``local_plan`` reads; refuse tables that are too large."""
+    def _steps_from_spark(self, placed: Placed, where: str) -> list[str]:
+        """Return the steps of Spark that DuckDB here reads; refuse tables that are too large."""
+        names = {step.name for step in placed.plan.steps}
         from_spark: dict[str, None] = {}  # a set in order
-        for step in (*local_plan.steps, Step("", "", local_plan.result)):
+        for step in (*placed.local.steps, Step("", "", placed.local.result)):
             for table in step.query.find_all(exp.Table):
                 if not table.db and table.name in placed.spark:
                     from_spark[table.name] = None
@@ -379,22 +369,26 @@ class Spark:
                 f"{reason} has no exact form in Spark; use fewer quasi-identifiers"
             )
 
-    def _compute(self, step: str, plan: Plan, placed: Placed, what: str, where: str) -> str:
-        """Compute a step of ``plan`` on Spark; return the table, which must not be too large."""
-        place = [s.name for s in plan.steps].index(step)
-        plan_of_step = Plan(plan.steps[:place], plan.steps[place].query)
+    def _compute(self, step: str, placed: Placed, what: str, where: str) -> str:
+        """Compute a step of a plan on Spark; return the table, which must not be too large."""
+        steps = placed.plan.steps
+        place = [s.name for s in steps].index(step)
+        plan_of_step = Plan(steps[:place], steps[place].query)
         name = self._new_name("taken")
-        self._keep_on_spark(name, plan_of_step, what, where, catalog=LOADED)
+        step_placed = self._placing.placed(plan_of_step, where, lasting=True)
+        self._keep_on_spark(name, step_placed, what, where, catalog=LOADED)
         if self._kept_tables[LOADED, name].rows > MAX_COUNTS:
             self._check_here(_table(LOADED, name), next(iter(placed.reasons.values())), where)
         return name
 
-    def _keep_on_spark(self, name: str, plan: Plan, what: str, where: str, *, catalog: str) -> None:
+    def _keep_on_spark(
+        self, name: str, placed: Placed, what: str, where: str, *, catalog: str
+    ) -> None:
         """Keep the rows of a plan as Parquet, with a view in Spark and one in DuckDB here.
 
         If DuckDB does not reach the folder, the rows are copied; too many are an empty table here.
         """
-        text, columns = self._placing.text(plan, where, lasting=True)
+        text, columns = placed.text(where), placed.columns
         view = self._new_name("kept")
         folder = self._folders.make(view)
 

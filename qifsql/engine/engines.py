@@ -28,13 +28,13 @@ def open_engine(
     """
     threads.check_process()
     if (settings or Settings()).engine_name == "spark":
-        from qifsql.engine.distributed import KEPT_HERE, NO_STORE, ON_SPARK, Spark, not_on_spark
+        from qifsql.engine.distributed import NO_STORE, ON_SPARK, Spark, not_on_spark
 
         access["sources"] = tuple(access.get("sources", ()))
         if command not in ON_SPARK:
             raise InputError(not_on_spark(command))
         is_stored = any(isinstance(source, Path) for source in access["sources"])
-        if is_stored and command not in KEPT_HERE:
+        if is_stored and command != "sweep":  # which keeps a workspace on this machine
             raise InputError(NO_STORE)
         return Spark(settings, **access)
     from qifsql.engine.duckdb import DuckDB

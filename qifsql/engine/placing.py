@@ -28,18 +28,43 @@ SOURCE_VIEW = "qifsql_source"  # how the names of views of files begin
 class Placed:
     """The steps of a plan that Spark runs, translated, and those that are left for DuckDB.
 
-    ``reasons`` say by the name of a step why it is left. ``columns`` are the names and DuckDB's
-    types of the result.
+    ``spark`` has the translated steps by their names, ``reasons`` why each other step is left.
+    ``result`` is translated, too (None: DuckDB computes it); ``columns`` are the names and DuckDB's
+    types of it.
     """
 
+    plan: Plan
     spark: Mapping[str, exp.Query]
-    local: tuple[Step, ...]
-    result: exp.Query | None  # translated; None: DuckDB computes it
+    result: exp.Query | None
     columns: Sequence[tuple[str, str]]
     reasons: Mapping[str, str]
 
+    @property
+    def local(self) -> Plan:
+        """Return the plan of what DuckDB computes: the result, and the left steps that it needs."""
+        names = needed_steps(self.plan) & self.reasons.keys()
+        return Plan(tuple(s for s in self.plan.steps if s.name in names), self.plan.result)
 
-@dataclass
+    def text(self, where: str, *, pretty: bool = False) -> str:
+        """Return the plan as the text of one statement of Spark.
+
+        ExpressionError if the result, or a step that it reads, has no exact translation; ``where``
+        names the data.
+        """
+        if self.result is None:
+            reason = next(iter(self.reasons.values()))
+            raise ExpressionError(
+                f"{reason} has no exact form in Spark; use --engine duckdb for {where}"
+            )
+        needed = needed_steps(self.plan)
+        query = self.result
+        for step in self.plan.steps:
+            if step.name in needed:
+                query = query.with_(step.name, as_=self.spark[step.name], copy=False)
+        return dialect.text(query, pretty=pretty)
+
+
+@dataclass(frozen=True)
 class Placing:
     """The placing of plans: DuckDB here for types, and the views of Spark for tables.
 
@@ -50,7 +75,6 @@ class Placing:
     local: Engine
     view: Callable[[exp.Table, str], str]
     is_source: Callable[[exp.Table], bool]
-    last: tuple[Plan, Placed] | None = None  # the last plan, which is often rendered next
 
     def placed(self, plan: Plan, where: str, *, lasting: bool = False) -> Placed:
         """Return which steps of a plan Spark runs, and which are left for DuckDB, with reasons.
@@ -82,9 +106,7 @@ class Placing:
                 view = exp.table_(identifier(name), db="main", catalog="temp")
                 drop = exp.Drop(kind="VIEW", tables=[view], exists=True)
                 self.local.run(render.render(drop), "counting", where)
-        result = translated.pop("", None)
-        local = tuple(step for step in plan.steps if step.name in reasons)
-        return Placed(translated, local, result, columns, reasons)
+        return Placed(plan, translated, translated.pop("", None), columns, reasons)
 
     def _translated(
         self, query: exp.Query, names: set[str], where: str, *, lasting: bool
@@ -142,29 +164,6 @@ class Placing:
         for window in unordered if keys else []:
             ordered = [exp.Ordered(this=key.copy(), nulls_first=True) for key in keys]
             window.set("order", exp.Order(expressions=ordered))
-
-    def text(
-        self, plan: Plan, where: str, *, lasting: bool = False, pretty: bool = False
-    ) -> tuple[str, Sequence[tuple[str, str]]]:
-        """Return the text of a plan for Spark, and DuckDB's names and types of its columns.
-
-        Uses, and forgets, what the engine has just placed (``last``) if that is the same plan.
-        """
-        last_plan, placed = self.last or (None, None)
-        if placed is None or last_plan is not plan:
-            placed = self.placed(plan, where, lasting=lasting)
-        self.last = None
-        if placed.result is None:
-            reason = next(iter(placed.reasons.values()))
-            raise ExpressionError(
-                f"{reason} has no exact form in Spark; use --engine duckdb for {where}"
-            )
-        needed = needed_steps(plan)
-        query = placed.result
-        for step in plan.steps:
-            if step.name in needed:
-                query = query.with_(step.name, as_=placed.spark[step.name], copy=False)
-        return dialect.text(query, pretty=pretty), placed.columns
 
 
 def bare_table(table: exp.Table) -> exp.Table:
@@ -245,7 +244,7 @@ def script(plan: Plan, local: Engine, where: str) -> str:
     placing = Placing(
         local, source_view, lambda table: is_function(bare_table(table), "READ_PARQUET")
     )
-    text, _ = placing.text(plan, where, pretty=True)
+    text = placing.placed(plan, where).text(where, pretty=True)
     trees: list[exp.Expr] = []
     for key, value in SESSION.items():
         equal = exp.EQ(this=exp.Var(this=key), expression=exp.Var(this=value))

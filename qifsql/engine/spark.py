@@ -181,6 +181,16 @@ def is_local(spark: Any) -> bool:
     return str(spark.sparkContext.master).casefold().startswith("local")
 
 
+def file_states(spark: Any, view: str) -> list[list[Any]]:
+    """Return the name, length in bytes and time of change of the files that a view reads."""
+    java, states = spark._jvm, list[list[Any]]()
+    for name in sorted(spark.table(view).inputFiles()):
+        path = java.org.apache.hadoop.fs.Path(java.java.net.URI(name))
+        status = path.getFileSystem(spark._jsc.hadoopConfiguration()).getFileStatus(path)
+        states.append([name, status.getLen(), status.getModificationTime()])
+    return states
+
+
 def _with_settings(spark: Any) -> Any:
     """Return the session with the SQL settings that results depend on."""
     for name in LOGGERS:
