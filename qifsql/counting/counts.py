@@ -180,14 +180,8 @@ class Counts:
         what = "measuring the prior" if prior else "attacking"
         profiles: dict[Question, Profile] = {}
         for (weighted, _), alike in sorted(by_columns.items()):
-            plan = compiler.profile_plan(
-                bound,
-                alike,
-                prior=prior,
-                reported=reported,
-                catalogs=self._tables_of(bound),
-                values=self.values,
-            )
+            steps = self._steps(bound)
+            plan = compiler.profile_plan(steps, alike, prior=prior, reported=reported)
             for question, rows in _by_question(self._frame(plan, what), alike):
                 blocks = rows.drop_nulls("size")
                 if blocks.is_empty():  # of nobody, as no one reports the secret
@@ -211,25 +205,20 @@ class Counts:
         quasi-identifiers. ``reported``: only people whose secret is not missing. ``hidden``: about
         the people with suppressed records alone.
         """
-        bound = self.hidden if hidden else self.bound
-        tables = self._tables_of(bound)
-        plan = compiler.step_plan(
-            bound,
-            step,
-            questions,
-            prior=prior,
-            reported=reported,
-            catalogs=tables,
-            values=self.values,
-        )
+        steps = self._steps(self.hidden if hidden else self.bound)
+        plan = compiler.step_plan(steps, step, questions, prior=prior, reported=reported)
         return self._frame(plan, "measuring")
 
-    def _tables_of(self, bound: BoundAttack) -> dict[str, str]:
-        """Return the kept tables, with catalogs, that are also about the people of ``bound``."""
-        if bound.microdata.part == self.bound.microdata.part:
-            return self.catalogs
-        of_all_people = ("microdata", "prior_", PERSONS)
-        return {n: catalog for n, catalog in self.catalogs.items() if n.startswith(of_all_people)}
+    def _steps(self, bound: BoundAttack) -> Steps:
+        """Begin a plan about the people of ``bound``: all, or those with suppressed records.
+
+        Of the kept tables it reads those that are about the same people, and those of everybody.
+        """
+        catalogs = self.catalogs
+        if bound.microdata.part != self.bound.microdata.part:
+            of_all_people = ("microdata", "prior_", PERSONS)
+            catalogs = {n: c for n, c in catalogs.items() if n.startswith(of_all_people)}
+        return Steps(bound, catalogs=catalogs, values=self.values)
 
     def note_dropped(self, people: int) -> tuple[str, ...]:
         """Return a note on the records that the rule for missing values leaves out."""
@@ -259,10 +248,8 @@ class Counts:
         ``secret`` and ``gain`` are numbers (0: the owner, the identity). A table that is not
         ``lasting`` does not go to the store.
         """
-        name, plan = compiler.kept_plan(
-            self.bound, name, secret, gain, prior=prior, catalogs=self.catalogs, values=self.values
-        )
-        self.keep_rows(name, plan, lasting=lasting)
+        steps = self._steps(self.bound)
+        self.keep_rows(*compiler.kept_plan(steps, name, secret, gain, prior=prior), lasting=lasting)
 
     def keep_rows(self, name: str, plan: Plan, *, lasting: bool = False) -> None:
         """Keep the rows of any plan as a table of that name, unless there is one already."""
@@ -333,8 +320,8 @@ class Counts:
         )
         if microdata.of_lists and microdata.numbered and owners_alone:
             by_record = self.bound.on(microdata.by_one_record())
-            name, plan = compiler.kept_plan(by_record, KNOWN_KINDS, catalogs=self.catalogs)
-            self.keep_rows(name, plan)
+            steps = Steps(by_record, catalogs=self.catalogs)
+            self.keep_rows(*compiler.kept_plan(steps, KNOWN_KINDS))
 
     def _secret_numbers(self) -> set[int]:
         """Return the numbers of the secrets that the models ask for; 0 is the owner."""

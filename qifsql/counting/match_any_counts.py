@@ -18,7 +18,6 @@ from qifsql.engine.tables import Tables
 from qifsql.errors import InputError, quoted
 from qifsql.measures.completions import Counts, SecretEnds
 from qifsql.query.columns import number
-from qifsql.query.microdata_steps import plan
 from qifsql.query.plan import Plan, Step
 from qifsql.query.shapes import Shape
 from qifsql.query.splice import splice
@@ -121,7 +120,7 @@ class _SecretTables:
             "open": self.complete_secrets,  # a missing secret may be any value
         }
         people = splice("match_any/people_by_pattern", shape=shape, tables={"cells": table})
-        return plan(bound.microdata, steps.steps, people)
+        return steps.plan(people)
 
     def _patterns_with_mates(self) -> Plan:
         """Return the plan of the incomplete patterns that may share a block with another such one.

@@ -27,6 +27,7 @@ from qifsql.errors import ColumnError, DatasetError, InputError, WeightError, pl
 from qifsql.query import compiler
 from qifsql.query.microdata_steps import records_plan, weights_plan
 from qifsql.query.plan import Plan
+from qifsql.query.steps import Steps
 
 MOST_WAVES = 100  # of one long table
 
@@ -205,4 +206,4 @@ def population_plan(
                 f"quasi-identifier {quoted(qid.name)} has another type in {population.name} than "
                 f"in {microdata.dataset.name}; write one as an expression that casts it"
             )
-    return compiler.kept_plan(people, "blocks")[1]
+    return compiler.kept_plan(Steps(people), "blocks")[1]

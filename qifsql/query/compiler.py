@@ -4,7 +4,7 @@ A question is a secret together with a gain function. A view of ``sql/`` is fill
 question that needs it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 
@@ -13,7 +13,6 @@ from sqlglot import exp
 from qifsql.adversary.models import Model
 from qifsql.adversary.spec import BoundAttack, Microdata
 from qifsql.query.columns import union
-from qifsql.query.microdata_steps import plan
 from qifsql.query.plan import Plan
 from qifsql.query.steps import Steps
 
@@ -27,22 +26,15 @@ def questions(attack: BoundAttack) -> list[Question]:
 
 
 def profile_plan(
-    attack: BoundAttack,
-    question_list: Sequence[Question],
-    *,
-    prior: bool = False,
-    reported: bool = False,
-    catalogs: Mapping[str, str] | None = None,
-    values: Mapping[int, int] | None = None,
+    steps: Steps, question_list: Sequence[Question], *, prior: bool = False, reported: bool = False
 ) -> Plan:
     """Return the plan of the profiles that answer the questions, numbers of secrets and gains.
 
     A row has ``secret``, ``gain``, ``scale`` (gains are whole numbers of 1 / scale; 1 for identity,
     gain 0) and the columns of the view ``profile``. ``prior`` leaves out the quasi-identifiers:
     there is one block of all people, even with a target. ``reported`` leaves out the people whose
-    secret is missing. For ``catalogs`` and ``values`` see ``Steps``.
+    secret is missing. ``steps`` are those of the attack; the views that are read are added.
     """
-    steps = Steps(attack, catalogs=catalogs, values=values)  # grows with each ``need``
     queries = []
     for j, g in question_list:
         name = steps.need("profile", j, g, prior=prior, reported=reported)
@@ -50,46 +42,35 @@ def profile_plan(
         query = numbered(j, g, exp.alias_(scale, "scale"), exp.Column(this=exp.Star(), table=name))
         query = query.from_(name)
         queries.append(query.join(steps.need("asked", j, g), join_type="cross") if g else query)
-    return plan(attack.microdata, steps.steps, union(queries))
+    return steps.plan(union(queries))
 
 
 def step_plan(
-    attack: BoundAttack,
+    steps: Steps,
     name: str,
     question_list: Sequence[Question],
     *,
     prior: bool = False,
     reported: bool = False,
-    catalogs: Mapping[str, str] | None = None,
-    values: Mapping[int, int] | None = None,
 ) -> Plan:
     """Return the plan of the rows of the view ``name`` for each question, below one another.
 
     A row has ``secret``, ``gain`` (the numbers of its question) and the columns of the view. For
-    ``catalogs`` and ``values`` see ``Steps``, for ``prior`` and ``reported`` ``profile_plan``.
+    the other arguments see ``profile_plan``.
     """
-    steps = Steps(attack, catalogs=catalogs, values=values)
     queries = [
         numbered(j, g, exp.Star()).from_(steps.need(name, j, g, prior=prior, reported=reported))
         for j, g in question_list
     ]
-    return plan(attack.microdata, steps.steps, union(queries))
+    return steps.plan(union(queries))
 
 
 def kept_plan(
-    attack: BoundAttack,
-    name: str,
-    secret: int = 0,
-    gain: int = 0,
-    *,
-    prior: bool = False,
-    catalogs: Mapping[str, str] | None = None,
-    values: Mapping[int, int] | None = None,
+    steps: Steps, name: str, secret: int = 0, gain: int = 0, *, prior: bool = False
 ) -> tuple[str, Plan]:
     """Return the numbered name (``cells_2``) of a view for a question, and its plan, to keep it."""
-    steps = Steps(attack, catalogs=catalogs, values=values)
     actual = steps.need(name, secret, gain, prior=prior)
-    return actual, plan(attack.microdata, steps.steps, exp.select("*").from_(actual))
+    return actual, steps.plan(exp.select("*").from_(actual))
 
 
 def everyone_plan(attack: BoundAttack) -> Plan:
@@ -98,7 +79,7 @@ def everyone_plan(attack: BoundAttack) -> Plan:
     steps = Steps(replace(attack.on(everybody), target={}))
     groups = exp.select("member_of").distinct().from_(steps.need("microdata"))
     counted = exp.select("count(*) AS groups").from_(groups.subquery("every_group"))
-    return plan(attack.microdata, steps.steps, counted)
+    return steps.plan(counted)
 
 
 def answer_plan(attack: BoundAttack) -> Plan:
@@ -117,7 +98,7 @@ def answer_plan(attack: BoundAttack) -> Plan:
                 columns["gain"] = exp.Literal.string(attack.gain(g).text)
             named = (exp.alias_(tree, column) for column, tree in columns.items())
             queries.append(exp.select(*named, exp.Star()).from_(steps.need("answer", j, g)))
-    return plan(attack.microdata, steps.steps, union(queries))
+    return steps.plan(union(queries))
 
 
 def guess_plan(attack: BoundAttack) -> Plan:
@@ -130,7 +111,7 @@ def guess_plan(attack: BoundAttack) -> Plan:
     secrets = [*range(1, len(attack.microdata.secrets) + 1), *([0] if has_key else [])]
     guess = exp.alias_(exp.cast(exp.column("best_guess"), "VARCHAR"), "best_guess")
     queries = [numbered(j, 0, guess.copy()).from_(steps.need("guesses", j)) for j in secrets]
-    return plan(attack.microdata, steps.steps, union(queries))
+    return steps.plan(union(queries))
 
 
 def numbers(microdata: Microdata, model: Model) -> list[int]:

@@ -17,7 +17,7 @@ from qifsql.adversary.spec import BoundAttack
 from qifsql.query import microdata_steps, parameters, suppression
 from qifsql.query.columns import number
 from qifsql.query.microdata_steps import KNOWN_KINDS, PERSONS
-from qifsql.query.plan import Step
+from qifsql.query.plan import Plan, Step
 from qifsql.query.splice import Parameters, Tally, splice
 from qifsql.query.templates import Template, load
 
@@ -131,6 +131,10 @@ class Steps:
         if all(s.name != step.name for s in self.steps):
             self.steps.append(step)
         return step.name
+
+    def plan(self, result: exp.Query) -> Plan:
+        """Return the plan of the steps that were added, and of a query that reads them."""
+        return microdata_steps.plan(self.attack.microdata, self.steps, result)
 
     def _add_needed(self, name: str, about: About) -> str:
         """Add the step ``name`` about a secret unless the plan has it; return its full name."""

@@ -28,6 +28,7 @@ from qifsql.commands.inspect import blocks
 from qifsql.counting.session import opened
 from qifsql.query import compiler, render
 from qifsql.query.plan import Plan
+from qifsql.query.steps import Steps
 
 WRITE = os.environ.get("QIFSQL_GOLDEN") == "write"
 THESIS = "data-samples/thesis_table_3_2.csv"
@@ -96,7 +97,7 @@ CASES = {
     "cas_tallies": Case(
         "cas",
         {"qids": "age", "secret": ["illness", "gender"]},
-        lambda attack: compiler.profile_plan(attack, [(1, 0), (2, 0)], values={1: 2, 2: 2}),
+        lambda attack: compiler.profile_plan(Steps(attack, values={1: 2, 2: 2}), [(1, 0), (2, 0)]),
         # Secret, gain, scale, size, mode, values, blocks, from the table.
         [
             *((1, 0, 1, 1, 1, 1, 1), (1, 0, 1, 4, 2, 2, 1), (1, 0, 1, 5, 3, 2, 1)),
@@ -106,7 +107,7 @@ CASES = {
     "cas_profile_null_dropped": Case(
         "cas",
         {"qids": "age", "secret": "illness", "null": "drop"},
-        lambda attack: compiler.profile_plan(attack, [(1, 0)]),
+        lambda attack: compiler.profile_plan(Steps(attack), [(1, 0)]),
         [(1, 0, 1, 1, 1, 1, 1), (1, 0, 1, 4, 2, 2, 1), (1, 0, 1, 5, 3, 2, 1)],
     ),
     "crs_tries_penalty": Case(

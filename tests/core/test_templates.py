@@ -27,7 +27,7 @@ from qifsql.adversary.spec import Attack, BoundAttack
 from qifsql.commands.inspect import blocks
 from qifsql.counting.session import opened
 from qifsql.errors import InternalError
-from qifsql.query import compiler, microdata_steps, templates
+from qifsql.query import compiler, templates
 from qifsql.query.plan import Plan
 from qifsql.query.render import keeping, statement
 from qifsql.query.steps import WEIGHTED, Steps
@@ -529,7 +529,7 @@ class Both:
         steps = Steps(self.attack, key=True, **more)
         name = steps.need(step or view, self.secret, self.gain, prior=prior)
         rows = exp.select("*").from_(name)
-        plan = microdata_steps.plan(self.attack.microdata, steps.steps, rows)
+        plan = steps.plan(rows)
         nearly = view.removeprefix("prior_") in NEARLY
         same(everything(self.con, view), run(self.engine, plan), nearly=nearly)
 
@@ -544,7 +544,7 @@ class Both:
         asked = [(self.secret, self.gain)]
         ((scale,),) = self.con.execute("SELECT scale FROM asked").fetchall()
         for view, prior in (("profile", False), ("prior", True)):
-            rows = self.rows(compiler.profile_plan(self.attack, asked, prior=prior))
+            rows = self.rows(compiler.profile_plan(Steps(self.attack), asked, prior=prior))
             same([(scale, *row) for row in everything(self.con, view)], rows)
         answers = run(self.engine, compiler.answer_plan(self.attack))
         same(everything(self.con, "answer"), [row[-8:] for row in answers])
@@ -603,7 +603,7 @@ def populate(con: Connection, attack: BoundAttack, engine: Connection) -> None:
         "CREATE TABLE population AS "
         "SELECT qid, count(*) + 1 AS size FROM microdata GROUP BY qid HAVING count(*) > 1"
     )
-    engine.execute(keeping(compiler.kept_plan(attack, "blocks")[1], "population", "kept"))
+    engine.execute(keeping(compiler.kept_plan(Steps(attack), "blocks")[1], "population", "kept"))
     engine.execute("DELETE FROM kept.population WHERE size = 1")
     engine.execute("UPDATE kept.population SET size = size + 1")
 
@@ -627,19 +627,19 @@ def test_tallies_by_hand_are_those_of_the_compiler(table: Table) -> None:
 @given(tables())
 def test_what_tallies_give_is_what_cells_give(table: Table) -> None:
     with bound(table, None, "crs,cas") as (attack, engine):
-        ((_, _, values, *_),) = run(engine, compiler.step_plan(attack, "domain", [(1, 0)]))
+        ((_, _, values, *_),) = run(engine, compiler.step_plan(Steps(attack), "domain", [(1, 0)]))
         for step, j in (
             *((s, 1) for s in ("profile", "spectra", "capacity", "pointwise")),
             ("profile", 0),
         ):
-            tallied = compiler.step_plan(attack, step, [(j, 0)], values={1: values})
-            counted = compiler.step_plan(attack, step, [(j, 0)])
+            tallied = compiler.step_plan(Steps(attack, values={1: values}), step, [(j, 0)])
+            counted = compiler.step_plan(Steps(attack), step, [(j, 0)])
             assert "signatures" in {s.name for s in tallied.steps}
             assert "signatures" not in {s.name for s in counted.steps}
             same(run(engine, tallied), run(engine, counted))
         for step, j in (("groups", 1), ("guessed_right", 1), ("groups", 0)):
-            tallied = compiler.step_plan(attack, step, [(j, 0)], values={1: values})
-            counted = compiler.step_plan(attack, step, [(j, 0)])
+            tallied = compiler.step_plan(Steps(attack, values={1: values}), step, [(j, 0)])
+            counted = compiler.step_plan(Steps(attack), step, [(j, 0)])
             assert "member_signatures" in {s.name for s in tallied.steps}
             assert sorted(run(engine, tallied), key=repr) == near(
                 sorted(run(engine, counted), key=repr)

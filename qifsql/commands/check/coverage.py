@@ -190,7 +190,7 @@ class _Uniques:
         microdata = replace(self.microdata, qids=(*self.named, *more))
         steps = Steps(BoundAttack((), microdata))
         uniques = exp.select("*").from_(steps.need("uniques"))
-        plan = microdata_steps.plan(microdata, steps.steps, uniques)
+        plan = steps.plan(uniques)
         self.plans.append(plan)
         ((people, alone),) = self.engine.rows(plan, TASK, microdata.dataset.name)
         return int(people), int(alone)

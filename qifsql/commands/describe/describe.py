@@ -359,7 +359,7 @@ class _Describer:
             query = query.where(exp.GTE(this=records.copy(), expression=exp.Literal.number(RARE)))
         ties = exp.Ordered(this=value.copy(), nulls_first=False)
         query = query.order_by(records.copy().desc(), ties).limit(values)
-        frequent = plan(microdata, steps.steps, query)
+        frequent = steps.plan(query)
         rows = self.engine.rows(frequent, f"describing {name}", self.dataset.name)
         labels = source_column.value_labels
         return [dict(zip(VALUES, (name, *row, labels.get(row[0])), strict=True)) for row in rows]

@@ -14,7 +14,6 @@ from qifsql.engine.protocol import Engine
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
 from qifsql.query.columns import SHOWABLE, as_native, known_values, named, same_block
-from qifsql.query.microdata_steps import plan
 from qifsql.query.plan import Plan, Step
 from qifsql.query.steps import Steps, revealed_tables
 from qifsql.query.templates import load
@@ -115,7 +114,7 @@ def blocks_plan(attack: BoundAttack, order: Order, limit: int) -> Plan:
             (exp.column("counts", counts), f"counts_{secret.name}"),
         ]
     query = query.select(*named(columns)).order_by(*_rank_columns(microdata, order, "chosen"))
-    return plan(microdata, steps.steps, query)
+    return steps.plan(query)
 
 
 def _rank_columns(microdata: Microdata, order: Order, table: str | None = None) -> list[exp.Expr]:

@@ -23,7 +23,6 @@ from qifsql.data.collection import Source
 from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError, InputError
 from qifsql.query.columns import as_native, known_values, named, native_types, unique
-from qifsql.query.microdata_steps import plan
 from qifsql.query.plan import Plan
 from qifsql.query.steps import Steps
 from qifsql.results.result import Result
@@ -120,7 +119,7 @@ def object_plan(
         columns.append((value, TITLES.get(name, name)))
     order = [exp.column(name, table) for name in ("inner", "block") if name in names]
     query = exp.select(*named(columns)).from_(table).order_by(*order, exp.column("code", table))
-    return plan(attack.microdata, steps.steps, query)
+    return steps.plan(query)
 
 
 def _about_one_secret(spec: Attack) -> Attack:

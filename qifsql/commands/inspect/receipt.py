@@ -18,6 +18,7 @@ from qifsql.data.collection import Source
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, TargetError
 from qifsql.query import compiler
+from qifsql.query.steps import Steps
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 
@@ -64,11 +65,11 @@ def receipt(
         plans = []
         dataset, secrets = bound.microdata.dataset, bound.microdata.secrets
         for j, secret in enumerate([None, *(s.name for s in secrets)]):  # 0: re-identification
-            plans.append(compiler.step_plan(bound, "agreements", [(j, 0)]))
+            plans.append(compiler.step_plan(Steps(bound), "agreements", [(j, 0)]))
             agreements = engine.frame(plans[-1], "comparing with the target", dataset.name)
             rows += _minimal_sets(secret, names, agreements)
             if secret is not None:
-                plans.append(compiler.step_plan(bound, "likelihoods", [(j, 0)]))
+                plans.append(compiler.step_plan(Steps(bound), "likelihoods", [(j, 0)]))
                 counted = engine.frame(plans[-1], "comparing with the target", dataset.name)
                 chances += _chances(secret, len(names), counted)
         origin = origin.of(bound, spec, *learnt.origin.plans, *plans)

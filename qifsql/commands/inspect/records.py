@@ -19,7 +19,7 @@ from qifsql.data.collection import Source
 from qifsql.engine.access import Access
 from qifsql.engine.settings import Settings
 from qifsql.query.columns import as_native, named, native_types, same_block
-from qifsql.query.microdata_steps import RECORD, everybody, plan
+from qifsql.query.microdata_steps import RECORD, everybody
 from qifsql.query.plan import Plan
 from qifsql.query.steps import Steps, revealed_tables
 from qifsql.results.assessment import record_measures
@@ -101,7 +101,7 @@ def records_plan(
         ]
     columns += [(value, name) for _, value, name in measure_columns]
     query = query.select(*named(columns)).order_by(exp.column(RECORD, "everybody"))
-    return plan(attack.microdata, steps.steps, query)
+    return steps.plan(query)
 
 
 def _measure_columns(steps: Steps, measures: Collection[str]) -> list[tuple[str, exp.Expr, str]]:

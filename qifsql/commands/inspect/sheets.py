@@ -21,7 +21,7 @@ from qifsql.engine.settings import SEEDS, Settings, with_seed
 from qifsql.errors import InputError, OutputError, unwritable
 from qifsql.presentation.language import said
 from qifsql.query.columns import unique
-from qifsql.query.microdata_steps import everybody, plan
+from qifsql.query.microdata_steps import everybody
 from qifsql.query.plan import Plan
 from qifsql.query.shapes import Shape
 from qifsql.query.splice import make_step, splice
@@ -146,7 +146,7 @@ def _sheets_plan(attack: BoundAttack, draw: int, seed: int, way: Way) -> Plan:
     if has_person:  # the chance depends on how many records of each person are alike
         steps.push(make_step("verify/risks_of_people", "risks", shape={"qids": qids}))
     query = splice("verify/drawn", numbers={"seed": seed, "by_risk": int(way == "risk")})
-    return plan(microdata, steps.steps, query.limit(draw))
+    return steps.plan(query.limit(draw))
 
 
 def _key(people: pl.DataFrame, questions: Sequence[str]) -> pl.DataFrame:

@@ -421,6 +421,6 @@ def _count_suppressed(engine: Engine, bound: BoundAttack) -> int:
         return 0
     steps = AttackSteps(bound)
     query = exp.select("count(*)").from_(steps.need("hidden"))
-    counting = microdata_steps.plan(bound.microdata, steps.steps, query)
+    counting = steps.plan(query)
     ((number,),) = engine.rows(counting, "counting records", bound.microdata.dataset.name)
     return int(number)

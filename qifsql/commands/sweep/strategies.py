@@ -36,6 +36,7 @@ from qifsql.measures.gain import success
 from qifsql.measures.profile import Profile
 from qifsql.query import compiler
 from qifsql.query.microdata_steps import complete
+from qifsql.query.steps import Steps
 from qifsql.results.assessment import PEOPLE
 
 MOST_SUBSETS = 2**24  # of a sweep
@@ -294,7 +295,7 @@ def _attack_subset(
         rows = [row | {"suppressed": attack.microdata.suppressed} for row in rows]
     if not histogram:
         return {"rows": rows, "histogram": None}
-    plan = compiler.step_plan(attack, "histogram", compiler.questions(bound))
+    plan = compiler.step_plan(Steps(attack), "histogram", compiler.questions(bound))
     counted = engine.frame(plan, "sweeping", microdata.dataset.name)  # by question and percent
     qids = [q.name for q in microdata.qids]
     bins = [
@@ -312,7 +313,7 @@ def _attack_subset(
 
 def _profiles(engine: Engine, bound: BoundAttack, *, prior: bool) -> dict[int, Profile]:
     """Return the profile of each question by the number of its secret, 0 for re-identification."""
-    plan = compiler.profile_plan(bound, compiler.questions(bound), prior=prior)
+    plan = compiler.profile_plan(Steps(bound), compiler.questions(bound), prior=prior)
     frame = engine.frame(plan, "sweeping", bound.microdata.dataset.name)
     make = Profile.of_weights if bound.microdata.weight is not None else Profile.of_counts
     by_secret = frame.group_by("secret", maintain_order=True)  # without people there is no size

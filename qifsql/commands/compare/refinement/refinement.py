@@ -20,7 +20,7 @@ from qifsql.data.collection import Source
 from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError
 from qifsql.query.columns import SHOWABLE, as_native, named
-from qifsql.query.microdata_steps import normal, plan
+from qifsql.query.microdata_steps import normal
 from qifsql.query.plan import Plan
 from qifsql.query.steps import Steps
 from qifsql.results.result import Result
@@ -56,7 +56,7 @@ def refines(
         steps = Steps(a_on_b)
         # One row: the blocks of a, those with several values of b, and their people; the records.
         counted = exp.select("*").from_(steps.need("violations", 1))
-        comparison = plan(a_on_b.microdata, steps.steps, counted)
+        comparison = steps.plan(counted)
         (counts,) = engine.rows(comparison, "comparing", of_a.dataset.name)
         blocks, bad_blocks, bad_people, records = counts
         plans, details = [comparison], {}
@@ -108,4 +108,4 @@ def _example_plan(attack: BoundAttack, secret_parts: Sequence[Attribute]) -> Pla
     order = exp.column("people", table).desc()
     query = exp.select(*named(columns)).from_(table)
     ties = exp.Ordered(this=exp.column("secret_1", table), nulls_first=False)
-    return plan(attack.microdata, steps.steps, query.order_by(order, ties).limit(20))
+    return steps.plan(query.order_by(order, ties).limit(20))
