@@ -26,45 +26,37 @@ def opened_streams(engine: LocalEngine, count: int, where: str = "") -> Iterator
         yield streams
 
 
+Writer = Callable[[str, exp.Query], str]
+"""Write a statement about the table or view of a name and the rows of a query."""
+
+keeping: Writer = partial(creating, temporary=False)  # a lasting table of the rows
+
+
+def inserting(name: str, query: exp.Query) -> str:
+    """Return the statement that adds the rows of a query to a table."""
+    return render(exp.insert(query, name))
+
+
+def selecting(_name: str, query: exp.Query) -> str:
+    """Return a query as text; nothing gets the name."""
+    return render(query)
+
+
 class Statements:
-    """Statements by the names of their views; ``query`` returns that of a view with its tables."""
+    """Texts of statements, each written once; ``query`` returns that of a view with its tables."""
 
     def __init__(self, query: Callable[..., exp.Query]) -> None:
         self.query = query
-        self._texts: dict[tuple[str, ...], str] = {}
+        self._texts: dict[tuple[object, ...], str] = {}
 
-    def table(self, name: str, file: str, **tables: str) -> str:
-        """Return the statement that stores the rows of a view in a temporary table."""
-        return self._cached("table", name, file, tables, partial(creating, name))
+    def text(self, write: Writer, name: str, file: str, **tables: str) -> str:
+        """Return what ``write`` makes of the view ``file`` of ``sql/``, which reads ``tables``.
 
-    def view(self, name: str, file: str, **tables: str) -> str:
-        """Return the statement that creates a temporary view of the rows of a view."""
-        return self._cached("view", name, file, tables, partial(viewing, name))
-
-    def insert(self, into: str, file: str, **tables: str) -> str:
-        """Return the statement that adds the rows of a view to a table."""
-        return self._cached("insert", into, file, tables, lambda q: render(exp.insert(q, into)))
-
-    def keep(self, table: str, file: str, **tables: str) -> str:
-        """Return the statement that stores the rows of a view in a lasting table."""
-        return self._cached("keep", table, file, tables, partial(creating, table, temporary=False))
-
-    def select(self, file: str, **tables: str) -> str:
-        """Return the query of a view as text."""
-        return self._cached("select", "", file, tables, render)
-
-    def _cached(
-        self,
-        how: str,
-        name: str,
-        file: str,
-        tables: Mapping[str, str],
-        write: Callable[[exp.Query], str],
-    ) -> str:
-        """Return a statement of the kind ``how``; ``write`` makes it of the view at first."""
-        key = (how, name, file, *tables.values())
+        ``name`` is the table or view that the statement fills.
+        """
+        key = (write, name, file, *tables.values())
         if key not in self._texts:
-            self._texts[key] = write(self.query(file, **tables))
+            self._texts[key] = write(name, self.query(file, **tables))
         return self._texts[key]
 
 
@@ -93,19 +85,22 @@ class StreamSession:
 
     def make_table(self, name: str, file: str, **tables: str) -> int:
         """Store the rows of a view in a temporary table; return their number."""
-        return self.stream.count(self.record(self.statements.table(name, file, **tables)))
+        return self.stream.count(self._recorded(creating, name, file, tables))
 
     def make_view(self, name: str, file: str, **tables: str) -> None:
         """Create a temporary view of the rows of a view."""
-        self.stream.rows(self.record(self.statements.view(name, file, **tables)))
+        self.stream.rows(self._recorded(viewing, name, file, tables))
 
     def add_rows(self, name: str, file: str, **tables: str) -> int:
         """Add the rows of a view to a table; return their number."""
-        return self.stream.count(self.record(self.statements.insert(name, file, **tables)))
+        return self.stream.count(self._recorded(inserting, name, file, tables))
 
     def rows(self, file: str, **tables: str) -> list[tuple[int, ...]]:
         """Return the rows of a view, which are few."""
-        return self.stream.rows(self.record(self.statements.select(file, **tables)))
+        return self.stream.rows(self._recorded(selecting, "", file, tables))
+
+    def _recorded(self, write: Writer, name: str, file: str, tables: Mapping[str, str]) -> str:
+        return self.record(self.statements.text(write, name, file, **tables))
 
     def record(self, statement: str) -> str:
         """Enter a statement in the history; return it."""

@@ -7,21 +7,31 @@ names and expressions occur only here, so no name of a column can break other st
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from typing import cast
 
 from sqlglot import exp
 
 from qifsql.adversary.spec import Attribute, BoundAttack, Microdata
 from qifsql.data.collection import ABSENT
-from qifsql.data.expressions import SOURCE, source_columns, with_one_missing
+from qifsql.data.expressions import SOURCE, filled, source_columns, with_one_missing
 from qifsql.data.readers import openings, relation
 from qifsql.query import suppression
 from qifsql.query.columns import fold, number
 from qifsql.query.plan import Plan, Step
+from qifsql.query.render import parsed
 from qifsql.query.splice import make_step
 
 RECORD = "record"  # the position of a record in the input, from 1
 PERSONS = "persons"  # one row per person, with her secrets
 KNOWN_KINDS = "known_kinds"  # one row per kind of block of equal records, of which one is known
+COUNT_WEIGHTS = """
+    SELECT
+        count(*) AS records,
+        count(*) FILTER (weight IS NULL OR weight < 0 OR NOT is_finite) AS unusable,
+        min(weight) FILTER (weight > 0) AS least,
+        max(weight) AS most
+    FROM weights
+"""
 
 
 def steps(microdata: Microdata, *, key: bool = False) -> list[Step]:
@@ -348,22 +358,12 @@ def weights_plan(microdata: Microdata) -> Plan:
     largest weight.
     """
     assert microdata.weight is not None  # noqa: S101 - asked only of attacks with weights
-    weight = _in_brackets(microdata.weight.expression.copy())
-    negative = exp.LT(this=weight.copy(), expression=exp.Literal.number(0))
-    unusable: exp.Expr = exp.or_(weight.copy().is_(exp.null()), negative)
-    if microdata.weight.floating:
-        finite = exp.Anonymous(this="isfinite", expressions=[weight.copy()])
-        unusable = exp.or_(unusable, exp.not_(finite))
-    records, is_unusable = exp.Count(this=exp.Star()), exp.Where(this=unusable)
-    is_above_0 = exp.Where(this=_weighs(microdata.weight))
-    counted = {
-        "records": records,
-        "unusable": exp.Filter(this=records.copy(), expression=is_unusable),
-        "least": exp.Filter(this=exp.Min(this=weight.copy()), expression=is_above_0),
-        "most": exp.Max(this=weight.copy()),
+    weights = [exp.alias_(microdata.weight.expression.copy(), "weight")]
+    words = {
+        "weights": _from_source(microdata, weights).subquery("weights"),
+        "is_finite": parsed("isfinite(weight)") if microdata.weight.floating else exp.true(),
     }
-    columns = [exp.alias_(tree, name) for name, tree in counted.items()]
-    return plan(microdata, (), _from_source(microdata, columns))
+    return plan(microdata, (), cast("exp.Query", filled(COUNT_WEIGHTS, words)))
 
 
 def records_plan(microdata: Microdata, *, people: bool = False) -> Plan:

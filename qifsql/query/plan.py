@@ -34,8 +34,3 @@ class Plan:
 def as_plan(query: exp.Query | Plan) -> Plan:
     """Return a query as a plan without steps; a plan stays as it is."""
     return query if isinstance(query, Plan) else Plan((), query)
-
-
-def count_up_to(query: exp.Select, limit: int) -> exp.Select:
-    """Return the query of the number of rows of a query; it stops behind ``limit`` rows."""
-    return exp.select("count(*)").from_(query.limit(limit).subquery("counted"))

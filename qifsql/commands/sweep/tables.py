@@ -23,6 +23,7 @@ from qifsql.commands.sweep.worker import Worker, statements_for
 from qifsql.commands.sweep.workspace import Workspace
 from qifsql.counting.packing import WIDE_BITS
 from qifsql.counting.scales import own_name
+from qifsql.counting.stream_session import keeping, selecting
 from qifsql.query import microdata_steps
 from qifsql.query.plan import Plan, Step
 from qifsql.query.render import render
@@ -109,7 +110,7 @@ class Tables:
         code that has more than ``giant_rows``, by default as many as a range should have.
         """
         worker.set(chunk=(rows, "BIGINT"), giant=(giant_rows or rows, "BIGINT"))  # read by the view
-        return worker.stream.rows(worker.statements.select("chunks", coded=table))
+        return worker.stream.rows(worker.statements.text(selecting, "", "chunks", coded=table))
 
     def stored_ranges(self, *, pairs: bool) -> list[tuple[int, int]]:
         """Return the first and last code of each range in the tasks of the first table."""
@@ -225,7 +226,7 @@ class Tables:
 
     def _store_rows(self, worker: Worker, name: str, file: str, table: str) -> int:
         """Store the view ``file`` of a coded table as a new table; return its number of rows."""
-        statement = worker.statements.keep(qualify(name), file, coded=qualify(table))
+        statement = worker.statements.text(keeping, qualify(name), file, coded=qualify(table))
         rows = worker.stream.count(statement)
         self.workspace.enter_in_ledger(worker.stream, name)
         return rows

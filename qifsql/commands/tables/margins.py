@@ -25,7 +25,6 @@ from qifsql.commands.tables.hypergraph import (
 )
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError
-from qifsql.query.plan import count_up_to
 from qifsql.query.protections import Protection
 from qifsql.query.shapes import Shape
 from qifsql.query.splice import splice
@@ -354,5 +353,6 @@ class ContradictionError(Exception):
 
 def has_at_most(margins: Margins, query: exp.Select, limit: int) -> bool:
     """Return whether a query has at most ``limit`` rows; it counts no further."""
-    ((n,),) = margins.tables.rows(count_up_to(query, limit + 1))
+    counted = query.limit(limit + 1).subquery("counted")
+    ((n,),) = margins.tables.rows(exp.select("count(*)").from_(counted))
     return int(n) <= limit
