@@ -15,18 +15,8 @@ from qifsql.adversary.models import model
 from qifsql.adversary.names import SECRET
 from qifsql.adversary.notes import of_records
 from qifsql.adversary.spec import Attribute, BoundAttack, Microdata
+from qifsql.counting import release_columns
 from qifsql.counting.composition import NOTHING, Compared, Composition
-from qifsql.counting.release_columns import (
-    cells_of,
-    check_tags,
-    column_of_release,
-    names_of_all,
-    qids_named,
-    raw_columns,
-    split_tags,
-    tagged_names,
-    typed,
-)
 from qifsql.counting.spans import Generalised, Raw
 from qifsql.data.dataset import Dataset, titles_of
 from qifsql.data.domains import common_domain, domain
@@ -61,15 +51,15 @@ def bind(
     catalogs = [Catalog(engine, d) for d in spec.releases]
     original = catalogs[0]
     # A tag is the name of a quasi-identifier in one file: {(2, "age"): "AGE"} for 2:age=AGE.
-    names, tags = tagged_names(spec.qids, len(catalogs), original.schema)
-    qids = qids_named(original, names, tags, "the original")
+    names, tags = release_columns.tagged_names(spec.qids, len(catalogs), original.schema)
+    qids = release_columns.qids_named(original, names, tags, "the original")
     _refuse_tags_of_original(tags)
-    raws = raw_columns(spec, qids, original.schema)
+    raws = release_columns.raw_columns(spec, qids, original.schema)
     if secrets_of_all:
         secrets = _secrets(spec.secrets, catalogs)
     else:
         secrets = [(), *_secrets(spec.secrets, catalogs[1:])]
-    untagged = names_of_all(spec, original.schema)
+    untagged = release_columns.names_of_all(spec, original.schema)
     titled = zip(catalogs, titles_of(spec.releases), secrets, strict=True)
     files = []
     for number, (catalog, title, file_secrets) in enumerate(titled, 1):
@@ -81,24 +71,21 @@ def bind(
             # the user named the column only with tags, and none of them is of this release.
             usual = {raw: raw.name if raw.name in untagged else None for raw in raws}
             names_here = {raw: tags.get((number, raw.name), name) for raw, name in usual.items()}
-            cells = cells_of(catalog, number, names_here, tags=tags, plain=spec.plain)
-        columns = tuple((replace(g, release=title), a) for g, a in cells)
-        of_person, of_key = (
-            None if text is None else _owner_in_file(text, role, original, catalog)
-            for text, role in ((person, roles.PERSON), (key, roles.KEY))
-        )
+            cells = release_columns.cells_of(
+                catalog, number, title, names_here, tags=tags, plain=spec.plain
+            )
         owners = {
-            roles.PERSON: [of_person] if of_person else [],
-            roles.KEY: [of_key] if of_key else [],
+            role: [] if text is None else [_owner_in_file(text, role, original, catalog)]
+            for role, text in ((roles.PERSON, person), (roles.KEY, key))
         }
-        qids_here = [attribute for _, attribute in columns]
+        qids_here = [attribute for _, attribute in cells]
         attack = _bind_attack(catalog, qids_here, file_secrets, spec.where, owners)
-        if of_person is None and (number == 1 or not secrets_of_all):
+        if person is None and (number == 1 or not secrets_of_all):
             # Each record is taken for a person of its own; note columns that say otherwise.
             repeated = people_of_several_records(catalog, attack.microdata.where)
             notes = tuple(of_records(column, here=True) for column in repeated)
             attack = attack.on(replace(attack.microdata, repeated=repeated, notes=notes))
-        files.append(Compared(number, title, columns, attack, of_key))
+        files.append(Compared(number, title, tuple(cells), attack, *owners[roles.KEY]))
     _refuse_foreign_releases(files[1:], raws)
     _check_owners(files)
     return raws, files
@@ -184,7 +171,7 @@ def _owner_in_file(text: str, role: str, original: Catalog, catalog: Catalog) ->
             f"{e}; with {role} each file says whose record it is: write the release with this "
             f"column, or leave {role} out"
         ) from e
-    return typed([owner], catalog, role)[0]
+    return release_columns.typed([owner], catalog, role)[0]
 
 
 def _check_owners(files: Sequence[Compared]) -> None:
@@ -208,9 +195,9 @@ def _secrets(texts: Sequence[str], catalogs: Sequence[Catalog]) -> list[tuple[At
     numbered from 1, the original.
     """
     schema = catalogs[0].schema
-    untagged, tags = split_tags(texts, len(catalogs), schema, SECRET)
+    untagged, tags = release_columns.split_tags(texts, len(catalogs), schema, SECRET)
     secrets = naming.attributes(untagged, schema, SECRET)
-    check_tags(tags, secrets, f"{SECRET} of the original")
+    release_columns.check_tags(tags, secrets, f"{SECRET} of the original")
     # The text that names each secret, which may be an expression.
     text_of = {a.name: text for text in untagged for a in naming.named(text, schema, SECRET)}
     attributes_by_file = []
@@ -218,11 +205,13 @@ def _secrets(texts: Sequence[str], catalogs: Sequence[Catalog]) -> list[tuple[At
         attributes = []
         for secret in secrets:
             if (number, secret.name) in tags and number > 1:
-                attribute = column_of_release(catalog, tags[number, secret.name], secret.name)
+                attribute = release_columns.column_of_release(
+                    catalog, tags[number, secret.name], secret.name
+                )
             else:
                 attribute = _attribute_in_file(text_of[secret.name], secret.name, catalog)
             attributes.append(replace(attribute, name=secret.name))
-        attributes_by_file.append(typed(attributes, catalog, SECRET))
+        attributes_by_file.append(release_columns.typed(attributes, catalog, SECRET))
     return attributes_by_file
 
 

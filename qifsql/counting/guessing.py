@@ -14,19 +14,10 @@ import pyarrow.parquet as pq
 from sqlglot import exp
 
 from qifsql.adversary.rule_text import probability
+from qifsql.counting import learners
 from qifsql.counting.coded import POOLED_RELEASE, Coded
 from qifsql.counting.compared_files import POOLED, Files
 from qifsql.counting.counted import Cells, right_guesses, rows_of, sums
-from qifsql.counting.learners import (
-    ALIKE,
-    LINEAR,
-    MOST_COUNTERS,
-    MOST_LESSONS,
-    MOST_VALUES,
-    TABLE,
-    Student,
-    check_learner,
-)
 from qifsql.data.dataset import Dataset
 from qifsql.data.readers import relation
 from qifsql.data.types import NUMBERS, family
@@ -66,7 +57,7 @@ class Learner:
         level = RAPID if rapid is None else probability(rapid, "the threshold of RAPID (rapid)")
         if 10**6 % level.denominator:
             raise InputError("the threshold of RAPID (rapid) has more than six decimals; round it")
-        name = check_learner(name, classifiers_only=classifiers_only)
+        name = learners.check_learner(name, classifiers_only=classifiers_only)
         return cls(name=name, level=level, seed=seed or 0)
 
 
@@ -153,7 +144,7 @@ class Guessing:
             # By secret: the people and the records who have it, and all of them.
             self._tables.make("bases", self._view("bases", cells))
             (prior,) = rows_of(self._view("prior", cells), self._tables)
-            if self._learner.name == TABLE:
+            if self._learner.name == learners.TABLE:
                 query = self._view("table_answers", cells)
             else:
                 self._predict(cells, secret)
@@ -180,8 +171,8 @@ class Guessing:
         and the columns of ``_answers``.
         """
         # Codes are ranks of values. A linear classifier takes the numbers in place of their codes.
-        columns = range(len(self._coded.fields)) if self._learner.name == LINEAR else ()
-        student = Student(
+        columns = range(len(self._coded.fields)) if self._learner.name == learners.LINEAR else ()
+        student = learners.Student(
             name=self._learner.name,
             seed=self._learner.seed,
             threads=self._tables.engine.threads,
@@ -209,7 +200,7 @@ class Guessing:
         self._tables.make("predictions", query)
         path.unlink()
 
-    def _answers(self, student: Student, words: Any, secrets: Any) -> tuple[Any, Any, Any]:
+    def _answers(self, student: learners.Student, words: Any, secrets: Any) -> tuple[Any, Any, Any]:
         """Return the answers of a trained classifier: three arrays, an entry per row.
 
         Each row of ``words`` is a tuple of quasi-identifiers, and ``secrets`` has a code for it.
@@ -222,7 +213,7 @@ class Guessing:
         distinct, row = numpy.unique(words, axis=0, return_inverse=True)
         row = row.reshape(-1)
         chances = student.probabilities(self._unpacked_codes(distinct))
-        best = chances >= chances.max(axis=1, keepdims=True) - ALIKE
+        best = chances >= chances.max(axis=1, keepdims=True) - learners.ALIKE
         place = numpy.searchsorted(classes, secrets).clip(max=len(classes) - 1)
         learnt = classes[place] == secrets  # False: no lesson had this secret, its chance is 0
         part = numpy.rint(chances[row, place] * PARTS).astype(numpy.int64)
@@ -238,15 +229,15 @@ class Guessing:
         counts = exp.select("count(*)", "count(DISTINCT secret)")
         ((distinct, values),) = self._tables.rows(counts.from_(lessons.subquery("all_lessons")))
         name = self._files.secrets[secret - 1]
-        if values > MOST_VALUES:
+        if values > learners.MOST_VALUES:
             is_pooled = cells.release == POOLED_RELEASE
             title = POOLED if is_pooled else self._files.releases[cells.release - 1].title
             raise InputError(
                 f"secret {quoted(name)} has {values:,} values in {title}, and a classifier guesses "
-                f"one of {MOST_VALUES} at most; make it coarser, as in NAME=column//1000, or "
-                "use --learner table"
+                f"one of {learners.MOST_VALUES} at most; make it coarser, as in NAME=column//1000, "
+                "or use --learner table"
             )
-        limit = min(MOST_LESSONS, MOST_COUNTERS // max(1, values))
+        limit = min(learners.MOST_LESSONS, learners.MOST_COUNTERS // max(1, values))
         if distinct > limit:
             # "lot" is a digest of the seed and the record: the first ones are a random sample
             lessons = lessons.order_by("lot", "secret", *_words(cells)).limit(limit)

@@ -119,12 +119,12 @@ def _release(
     ``keys`` are the names of the key: of the people, then of release 1, 2, ... (empty: no keys).
     """
     written = {raw: named.of_qid(raw.name, number) for raw in raws}
-    cells = cells_of(catalog, number, written, tags=named.tags, plain=plain)
+    cells = cells_of(catalog, number, title, written, tags=named.tags, plain=plain)
     release = Release(
         number=number,
         title=title,
         dataset=_dataset(catalog),
-        cells=tuple((replace(g, release=title), a) for g, a in cells),
+        cells=tuple(cells),
         secret=column_of_release(catalog, named.of_secret(number), named.secret),
         key=catalog.schema[keys[number]] if keys else None,
     )
@@ -269,6 +269,7 @@ def _secret_names(spec: Composition, last: int) -> tuple[str, Tags]:
 def cells_of(
     catalog: Catalog,
     number: int,
+    title: str,
     written: Mapping[Raw, str | None],
     *,
     tags: Tags,
@@ -276,8 +277,9 @@ def cells_of(
 ) -> list[tuple[Generalised, Attribute]]:
     """Return the quasi-identifiers that a release has, each with its column there.
 
-    ``number`` is that of the release, ``written`` the name or expression of each quasi-identifier
-    there (None: it has no such column), ``plain`` the names of those whose cells are plain values.
+    The release has a ``number`` and a ``title``. ``written`` is the name or expression of each
+    quasi-identifier there (None: it has no such column), ``plain`` are the names of those whose
+    cells are plain values.
     A name in ``tags`` must be found; a quasi-identifier without one may lack.
     """
     cells = []
@@ -286,13 +288,12 @@ def cells_of(
         if text is None or (not tagged and catalog.schema.find(text) is None):
             continue
         cell = column_of_release(catalog, text, raw.name)
-        column = text if tagged else cell.name
         dataset = _dataset(catalog)
         released = Generalised(
             raw,
             number,
-            "",
-            column,
+            title,
+            text if tagged else cell.name,
             cell.type,
             plain=raw.name in plain,
             decimal=dataset.decimal,

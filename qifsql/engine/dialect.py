@@ -9,16 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel, UnsupportedError
 
-from qifsql.engine.rewrites import (
-    FREE,
-    FUNCTIONS,
-    OPERANDS,
-    SPARK,
-    TYPED,
-    Unlike,
-    operands_of,
-    rewritten,
-)
+from qifsql.engine import rewrites
+from qifsql.engine.rewrites import Unlike
 from qifsql.errors import QifError
 
 SESSION = {  # settings of a session, on which equal results depend: they cannot be changed
@@ -81,9 +73,9 @@ def translated(query: exp.Query, describe: Describe, *, free: bool = False) -> e
     for select in list(query.find_all(exp.Select)):
         _note_types(select, describe)
     for division in query.find_all(exp.Div):
-        division.meta[FREE] = free
+        division.meta[rewrites.FREE] = free
     for node in reversed(list(query.walk(bfs=False))):  # children before their parents
-        replacement = rewritten(node)
+        replacement = rewrites.rewritten(node)
         if replacement is not node:
             node.replace(replacement)
     return query
@@ -92,7 +84,7 @@ def translated(query: exp.Query, describe: Describe, *, free: bool = False) -> e
 def text(query: exp.Expr, *, pretty: bool = False) -> str:
     """Return a translated tree as the text of Spark."""
     try:
-        return query.sql(SPARK, pretty=pretty, unsupported_level=ErrorLevel.RAISE)
+        return query.sql(rewrites.SPARK, pretty=pretty, unsupported_level=ErrorLevel.RAISE)
     except UnsupportedError as e:
         raise Unlike(str(e)) from e
 
@@ -100,7 +92,7 @@ def text(query: exp.Expr, *, pretty: bool = False) -> str:
 def _check(node: exp.Expr) -> None:
     """Raise Unlike for a node of DuckDB's SQL that is not known to mean the same in Spark's."""
     form = type(node).__name__
-    if not isinstance(node, (*SAME, *TYPED, exp.Literal, exp.Join)):
+    if not isinstance(node, (*SAME, *rewrites.TYPED, exp.Literal, exp.Join)):
         raise Unlike(f"the function or form {form}")
     arguments = ALLOWED_ARGUMENTS.get(type(node))
     if arguments is not None:
@@ -119,7 +111,7 @@ def _check(node: exp.Expr) -> None:
         raise Unlike("blanks of which kind are trimmed")
     if isinstance(node, exp.Table) and not isinstance(node.this, exp.Identifier):
         raise Unlike("a function that returns a table")
-    if isinstance(node, exp.Anonymous) and node.name.casefold() not in FUNCTIONS:
+    if isinstance(node, exp.Anonymous) and node.name.casefold() not in rewrites.FUNCTIONS:
         raise Unlike(f"the function {node.name}")
 
 
@@ -154,9 +146,9 @@ def _note_types(select: exp.Select, describe: Describe) -> None:
     nodes = [
         node
         for node in select.walk(prune=lambda n: n is not select and isinstance(n, exp.Query))
-        if isinstance(node, TYPED) and node.parent_select is select
+        if isinstance(node, rewrites.TYPED) and node.parent_select is select
     ]
-    operands = [operand for node in nodes for operand in operands_of(node)]
+    operands = [operand for node in nodes for operand in rewrites.operands_of(node)]
     types: list[str] = [""] * len(operands)  # of all operands, node by node
     for form in (_grouped_only, _ungrouped):
         untyped = [i for i, type_ in enumerate(types) if not type_]
@@ -165,7 +157,7 @@ def _note_types(select: exp.Select, describe: Describe) -> None:
             types[i] = type_
     next_types = iter(types)
     for node in nodes:
-        node.meta[OPERANDS] = tuple(next(next_types) for _ in operands_of(node))
+        node.meta[rewrites.OPERANDS] = tuple(next(next_types) for _ in rewrites.operands_of(node))
 
 
 def _known_types(

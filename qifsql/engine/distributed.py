@@ -21,19 +21,11 @@ from qifsql.data.collection import Collection
 from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import identifier
 from qifsql.data.readers import LOADED, STORE, escaped, loading, relation
+from qifsql.engine import spark
 from qifsql.engine.access import Access, Source, datasets_of
 from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.placing import Placed, Placing, bare_table, is_function, typed
 from qifsql.engine.settings import Settings
-from qifsql.engine.spark import (
-    Folders,
-    failure,
-    file_states,
-    folders_of,
-    is_local,
-    memory_of,
-    session,
-)
 from qifsql.engine.spark_views import SparkViews, empty_table
 from qifsql.engine.threads import in_threads
 from qifsql.errors import INTERRUPTED, EngineError, ExpressionError, InputError, QifError
@@ -80,7 +72,8 @@ class Spark:
         self.sources = tuple(access.get("sources", ()))
         self.ordered = access.get("ordered", False)
         access["sources"] = _sources_here(self.sources)
-        memory = f"{memory_of(self.settings) // 2**20}MiB"  # half of the limit; Java has the other
+        # half of the limit; Java has the other
+        memory = f"{spark.memory_of(self.settings) // 2**20}MiB"
         self.here = DuckDB(replace(self.settings.of_duckdb, memory=memory), **access)
         self.scratch = self.here.scratch
         self.irregular_columns = self.here.irregular_columns
@@ -92,8 +85,8 @@ class Spark:
         self._number = 0  # of the last view or table that was given a new name
         self._placing = Placing(self.here, self._view, self._is_source)
         try:
-            self._spark = session(self.settings)
-            self._folders = folders_of(self._spark, self.settings, self.scratch)
+            self._spark = spark.session(self.settings)
+            self._folders = spark.folders_of(self._spark, self.settings, self.scratch)
             self._views = SparkViews(
                 self._spark, self.here, self._folders, act=self.act, new_name=self._new_name
             )
@@ -256,7 +249,7 @@ class Spark:
     @property
     def is_local(self) -> bool:
         """Return whether the executors are on this machine."""
-        return is_local(self._spark)
+        return spark.is_local(self._spark)
 
     def data(self, plan: Plan, where: str) -> Any:
         """Return the rows of a plan as a data frame of Spark, which is not computed yet."""
@@ -266,16 +259,16 @@ class Spark:
         """Return the rows of a table that Spark wrote, as a data frame of Spark."""
         return self._spark.read.parquet(folder)
 
-    def folders(self, lasting: Path | None) -> Folders:
+    def folders(self, lasting: Path | None) -> spark.Folders:
         """Return a place for tables: one that lasts, or that of the engine."""
         if lasting is None:
             return self._folders
-        return folders_of(self._spark, self.settings, self.scratch, lasting)
+        return spark.folders_of(self._spark, self.settings, self.scratch, lasting)
 
     def file_states(self, dataset: Dataset) -> list[list[Any]]:
         """Return the name, length and time of change of the files of a dataset of Spark."""
         view = relation(replace(dataset, wave=None)).name
-        read = partial(file_states, self._spark, view)
+        read = partial(spark.file_states, self._spark, view)
         return self.act("reading the columns", dataset.name, read)
 
     def _refuse(self, *_: object, **_options: object) -> NoReturn:
@@ -455,7 +448,7 @@ class Spark:
         except QifError:
             raise
         except Exception as e:
-            raise failure(e, where) from e
+            raise spark.failure(e, where) from e
         return outcome[0]
 
 
