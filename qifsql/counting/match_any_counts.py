@@ -7,6 +7,7 @@ pair. ``qifsql.measures.completions`` has the bounds. The tables do not depend o
 them, so other commands can bound their numbers with the same counts.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 from sqlglot import exp
@@ -58,20 +59,25 @@ def count(
 
     ``complete_secrets``: a missing secret may be anything, too; else it is a value.
     """
-    return _SecretTables(counts, secret, tables, complete_secrets).numbers()
+    return _SecretTables(counts, secret, tables, complete_secrets and secret > 0).numbers()
 
 
+@dataclass(frozen=True)
 class _SecretTables:
-    """The tables of one secret, by its number (0: the owner of the record)."""
+    """The tables of one secret, by its number (0: the owner of the record).
 
-    def __init__(
-        self, counts: AttackCounts, secret: int, tables: Tables, complete_secrets: bool
-    ) -> None:
-        self.counts = counts
-        self.secret = secret
-        self.tables = tables
-        self.complete_secrets = complete_secrets and secret > 0
-        self.width = len(counts.bound.microdata.qids)
+    ``complete_secrets``: a missing secret may be any value.
+    """
+
+    counts: AttackCounts
+    secret: int
+    tables: Tables
+    complete_secrets: bool
+
+    @property
+    def width(self) -> int:
+        """Return the number of quasi-identifiers."""
+        return len(self.counts.bound.microdata.qids)
 
     def numbers(self) -> Counts:
         """Return the counts, read from tables of ``sql/match_any.sql``, which are dropped again.
@@ -117,7 +123,7 @@ class _SecretTables:
         shape: dict[str, Shape] = {
             "qids": range(1, self.width + 1),
             "secret": self.secret,
-            "open": self.complete_secrets,  # a missing secret may be any value
+            "open": self.complete_secrets,
         }
         people = splice("match_any/people_by_pattern", shape=shape, tables={"cells": table})
         return steps.plan(people)

@@ -5,7 +5,7 @@ statement is written once.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sqlglot import exp
 
@@ -84,6 +84,7 @@ class Coded:
         return refused_parts(limits, readings, sides)
 
 
+@dataclass
 class Passes:
     """Statements about a coded release; ``statements`` has each once.
 
@@ -91,20 +92,12 @@ class Passes:
     receives the number of records in open parts; ``names`` are the tables that SQL files name.
     """
 
-    def __init__(
-        self,
-        stream: Stream,
-        coded: Coded,
-        look: Callable[[int], None],
-        *,
-        names: Sequence[str] = TABLES,
-    ) -> None:
-        self.names = names
-        self.stream = stream
-        self.coded = coded
-        self.look = look
-        self.statements: dict[str, None] = {}
-        self._texts: dict[tuple[object, ...], str] = {}
+    stream: Stream
+    coded: Coded
+    look: Callable[[int], None]
+    names: Sequence[str] = TABLES
+    statements: dict[str, None] = field(default_factory=dict)
+    _texts: dict[tuple[object, ...], str] = field(default_factory=dict)
 
     def query(
         self,

@@ -6,7 +6,7 @@ codes, not their labels, unless all columns are read as text.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -29,18 +29,16 @@ Type: TypeAlias = pl.DataType | type[pl.DataType]
 def write(dataset: Dataset, folder: Path, progress: Callable[[float], None]) -> Sequence[str]:
     """Write the rows of a file to Parquet files of equal columns in ``folder``, one per chunk."""
     try:
-        import pyreadstat
+        import pyreadstat  # noqa: F401
     except ImportError as e:
         raise DatasetError(
             f"{dataset.name}: files of Stata, SPSS and SAS need the extra: "
             f"{installation.command('stats')}"
         ) from e
-    path = dataset.files[0]
-    read = getattr(pyreadstat, READERS[Path(path).suffix.casefold()])
     try:
-        _, contents = read(path, metadataonly=True, output_format="polars")
+        contents = _contents(dataset.files[0])
         check_names(contents.column_names, dataset.name)
-        schemas = _write_chunks(dataset, read, contents, folder, progress)
+        schemas = _write_chunks(dataset, contents, folder, progress)
     except (DatasetError, MemoryError):
         raise
     except Exception as e:
@@ -59,31 +57,34 @@ def write(dataset: Dataset, folder: Path, progress: Callable[[float], None]) -> 
 
 
 def _write_chunks(
-    dataset: Dataset,
-    read: Callable[..., Any],
-    contents: Any,
-    folder: Path,
-    progress: Callable[[float], None],
+    dataset: Dataset, contents: Any, folder: Path, progress: Callable[[float], None]
 ) -> list[pl.Schema]:
-    """Write the rows that ``read`` finds, a file for each chunk; return the schemas of the chunks.
+    """Write the rows of a dataset, a file for each chunk; return the schemas of the chunks.
 
-    ``contents`` are what the file says of its columns.
+    ``contents`` are what its file says of its columns.
     """
-    import pyreadstat
-
     path = dataset.files[0]
-    size = max(1000, CELLS // len(contents.column_names))  # rows
-    chunks = pyreadstat.read_file_in_chunks(read, path, chunksize=size, output_format="polars")
     schemas: list[pl.Schema] = []
     value_labels = _value_labels(contents)
-    for rows, _ in chunks:
+    written = 0  # rows
+    for rows in _read_chunks(path, len(contents.column_names), output_format="polars"):
         chunk = _as_texts(rows, value_labels) if dataset.all_varchar else rows
         if path.casefold().endswith(EMPTY_IS_MISSING):
             chunk = chunk.with_columns(pl.col(pl.String).replace("", None))
         chunk.write_parquet(folder / _chunk_name(len(schemas)))
         schemas.append(chunk.schema)
-        progress(min(1.0, len(schemas) * size / max(contents.number_rows or 0, 1)))
+        written += chunk.height
+        progress(min(1.0, written / max(contents.number_rows or 0, 1)))
     return schemas
+
+
+def _read_chunks(path: str, n_columns: int, **options: Any) -> Iterator[Any]:
+    """Yield the columns of a file in chunks of at most ``CELLS`` cells, or of 1,000 rows."""
+    import pyreadstat
+
+    size = max(1000, CELLS // n_columns)
+    chunks = pyreadstat.read_file_in_chunks(_reader(path), path, chunksize=size, **options)
+    return (columns for columns, _ in chunks)
 
 
 def _as_texts(rows: pl.DataFrame, value_labels: Mapping[str, Mapping[str, str]]) -> pl.DataFrame:
@@ -109,12 +110,17 @@ def labels(dataset: Dataset) -> tuple[dict[str, str], dict[str, dict[str, str]]]
     return labels, _value_labels(contents)
 
 
-def _contents(path: str | Path) -> Any:
+def _contents(path: str | Path, **options: Any) -> Any:
     """Return what a file says of its columns."""
+    return _reader(path)(path, metadataonly=True, **options)[1]
+
+
+def _reader(path: str | Path) -> Callable[..., Any]:
+    """Return the function of pyreadstat that reads files with this ending."""
     import pyreadstat
 
-    read = getattr(pyreadstat, READERS[Path(path).suffix.casefold()])
-    return read(path, metadataonly=True)[1]
+    read: Callable[..., Any] = getattr(pyreadstat, READERS[Path(path).suffix.casefold()])
+    return read
 
 
 def _value_labels(contents: Any) -> dict[str, dict[str, str]]:
@@ -200,41 +206,31 @@ def declared_missing(dataset: Dataset) -> dict[str, int]:
     They are user-missing values and ranges of SPSS, and the extended missing values of Stata; a
     column without any is left out.
     """
-    import pyreadstat
-
     path = dataset.files[0]
     ending = Path(path).suffix.casefold()
     if ending not in DECLARING:
         return {}
-    read = getattr(pyreadstat, READERS[ending])
-    _, contents = read(path, metadataonly=True, user_missing=True)
+    contents = _contents(path, user_missing=True)
     texts = contents.readstat_variable_types
     names = [n for n in contents.column_names if texts[n] != "string"]
     if ending != ".dta":  # SPSS: what is declared stands in the description of the file
         names = [n for n in contents.column_names if n in contents.missing_ranges]
     if not names:
         return {}
-    missing = _count_missing(read, path, names, user_missing=False)
-    undeclared = _count_missing(read, path, names, user_missing=True)
+    missing = _count_missing(path, names, user_missing=False)
+    undeclared = _count_missing(path, names, user_missing=True)
     counts = {name: missing[name] - undeclared[name] for name in names}
     return {name: n for name, n in counts.items() if n}
 
 
-def _count_missing(
-    read: Callable[..., Any], path: str, names: Sequence[str], *, user_missing: bool
-) -> Counter[str]:
+def _count_missing(path: str, names: Sequence[str], *, user_missing: bool) -> Counter[str]:
     """Return how many values of each column are missing.
 
     ``user_missing``: those that the file declares to be missing are values, and do not count.
     """
-    import pyreadstat
-
     counts: Counter[str] = Counter()
-    size = max(1000, CELLS // len(names))
-    chunks = pyreadstat.read_file_in_chunks(
-        read, path, chunksize=size, usecols=names, user_missing=user_missing, output_format="dict"
-    )
-    for columns, _ in chunks:
+    options = {"usecols": names, "user_missing": user_missing, "output_format": "dict"}
+    for columns in _read_chunks(path, len(names), **options):
         for name, values in columns.items():
             counts[name] += sum(v is None or v != v for v in values)  # noqa: PLR0124
     return counts

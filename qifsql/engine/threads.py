@@ -7,6 +7,7 @@ of a thread.
 import os
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from queue import SimpleQueue
 
 from qifsql.errors import InputError, Interrupted
@@ -14,18 +15,19 @@ from qifsql.errors import InputError, Interrupted
 POLL = 0.05  # seconds between two checks of the threads
 
 
+@dataclass(eq=False)
 class _Job:
-    """A call that one thread takes, unless it is withdrawn before."""
+    """A call that one thread takes, unless it is withdrawn before.
 
-    def __init__(
-        self, call: Callable[[], object], trouble: list[BaseException], stopped: threading.Event
-    ) -> None:
-        """Make the job; errors go to ``trouble``, and no call begins when ``stopped`` is set."""
-        self.done = threading.Event()  # a signal may end Thread.join too early
-        self._call = call
-        self._trouble = trouble
-        self._stopped = stopped
-        self._owner: dict[str, str] = {}  # "owner": who has the job (see ``run``), once decided
+    Errors go to ``trouble``, and no call begins when ``stopped`` is set. ``owner`` says under the
+    key "owner" who has the job (see ``run``), once that is decided.
+    """
+
+    call: Callable[[], object]
+    trouble: list[BaseException]
+    stopped: threading.Event
+    owner: dict[str, str] = field(default_factory=dict)
+    done: threading.Event = field(default_factory=threading.Event)  # Thread.join may end too early
 
     def run(self) -> None:
         """Make the call, unless the job was withdrawn or another call failed.
@@ -33,15 +35,15 @@ class _Job:
         Whoever sets ``owner`` first has the job: this thread, or ``withdraw``. ``setdefault`` is
         atomic.
         """
-        if self._owner.setdefault("owner", "thread") == "thread" and not self._stopped.is_set():
+        if self.owner.setdefault("owner", "thread") == "thread" and not self.stopped.is_set():
             try:
-                self._call()
+                self.call()
             except BaseException as e:
-                self._trouble.append(e)
+                self.trouble.append(e)
 
     def withdraw(self) -> bool:
         """Withdraw the job unless a thread has taken it; return whether it is withdrawn."""
-        return self._owner.setdefault("owner", "caller") == "caller"
+        return self.owner.setdefault("owner", "caller") == "caller"
 
 
 _Jobs = SimpleQueue[_Job]

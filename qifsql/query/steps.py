@@ -7,7 +7,7 @@ Secret 0 is the owner of the record. The prefix ``prior_`` marks steps without q
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property, lru_cache
 
 from sqlglot import exp
@@ -88,27 +88,21 @@ class About:
     reported: bool = False
 
 
+@dataclass
 class Steps:
     """The steps of a plan, in order.
 
-    ``catalogs`` are those of the engine's tables that already hold steps, by the names of the
-    steps. ``values`` are the numbers of values of the secrets that are counted by tallies.
+    ``key``: the step ``microdata`` has the key of the person. ``catalogs`` are those of the
+    engine's tables that already hold steps, by the names of the steps. ``values`` are the numbers
+    of values of the secrets that are counted by tallies.
     """
 
-    def __init__(
-        self,
-        attack: BoundAttack,
-        *,
-        key: bool = False,
-        catalogs: Mapping[str, str] | None = None,
-        values: Mapping[int, int] | None = None,
-    ) -> None:
-        """Begin a plan without steps; ``key``: the step ``microdata`` has the key of the person."""
-        self.attack = attack
-        self.key = key
-        self.catalogs = dict(catalogs or {})
-        self.values = dict(values or {})
-        self.steps: list[Step] = []
+    attack: BoundAttack
+    _: KW_ONLY
+    key: bool = False
+    catalogs: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[int, int] = field(default_factory=dict)
+    steps: list[Step] = field(default_factory=list, init=False)
 
     def need(
         self,

@@ -104,7 +104,7 @@ def object_plan(
     ``catalogs``: those of the engine's tables that already hold steps, by the name of the step.
     """
     view, names = OBJECTS[show]
-    steps = Steps(attack, catalogs=catalogs)
+    steps = Steps(attack, catalogs=catalogs or {})
     table = steps.need(view, secret=1)
     columns: list[tuple[exp.Expr, str]] = []
     for name in names:
