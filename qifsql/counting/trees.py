@@ -53,18 +53,7 @@ class Tree:
             )
         root, paths = _paths(hierarchy)
         children = _numbered_children(paths.values())
-        widest = [  # the most children of a node of each depth
-            max(len(labels) for path, labels in children.items() if len(path) == depth)
-            for depth in range(max(map(len, children)) + 1)
-        ]
-        bits = [(count - 1).bit_length() for count in widest]
-        if sum(bits) > BITS:
-            raise DatasetError(
-                f"hierarchy {hierarchy.name} has too many levels with too many nodes: its values "
-                f"need {sum(bits)} bits, and have {BITS}; leave a level out"
-            )
-        # Bits of a place that are below a node of each depth.
-        shifts = [sum(bits[depth:]) for depth in range(len(bits) + 1)]
+        shifts = _shifts(children, hierarchy.name)
 
         def place(path: Path) -> int:
             """Return the first place below a node: the numbers of its path, then zeros."""
@@ -91,6 +80,25 @@ class Tree:
                 )
                 branches.append(branch)
         return cls({value: place(path) for value, path in paths.items()}, tuple(branches))
+
+
+def _shifts(children: Mapping[Path, Mapping[str | None, int]], name: str) -> list[int]:
+    """Return how many bits of a place are below a node of each depth, from the root (0) on.
+
+    ``children`` are those of each node, whose number takes as many bits as the node of this depth
+    with the most children needs. DatasetError, about hierarchy ``name``, if there are too many.
+    """
+    widest = [
+        max(len(labels) for path, labels in children.items() if len(path) == depth)
+        for depth in range(max(map(len, children)) + 1)
+    ]
+    bits = [(count - 1).bit_length() for count in widest]
+    if sum(bits) > BITS:
+        raise DatasetError(
+            f"hierarchy {name} has too many levels with too many nodes: its values need "
+            f"{sum(bits)} bits, and have {BITS}; leave a level out"
+        )
+    return [sum(bits[depth:]) for depth in range(len(bits) + 1)]
 
 
 def _numbered_children(paths: Iterable[Path]) -> dict[Path, dict[str | None, int]]:

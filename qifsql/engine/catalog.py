@@ -27,6 +27,7 @@ from qifsql.errors import DatasetError, EngineError, ExpressionError, InputError
 TEXTS = ("VARCHAR", "ENUM", "JSON", "BLOB")  # types whose values may have any length
 WORDED_TYPES = (*INTEGERS, *TEXTS)  # types of columns that may have words for missing values
 WORDED_TOGETHER = 16  # columns of one query, which takes more time for each of many
+LONGEST = "coalesce(max(strlen(CAST(field AS VARCHAR))), 0)"  # in bytes
 CUMULATED = """(
     SELECT
         field,
@@ -181,14 +182,7 @@ class Catalog:
         texts = [c for c in used if family(c.type) in TEXTS]
         if not texts:
             return lengths
-        longest = [
-            exp.func(
-                "coalesce",
-                exp.Max(this=exp.func("strlen", exp.cast(_column(c), "VARCHAR"))),
-                exp.Literal.number(0),
-            )
-            for c in texts
-        ]
+        longest = [filled(LONGEST, {"field": _column(c)}) for c in texts]
         # one row: for each column of texts the bytes of its longest one
         (answers,) = self.engine.query(
             select_records(self.dataset, longest, None, columns), self.dataset.name

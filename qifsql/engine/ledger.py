@@ -8,9 +8,11 @@ blocks; a digest of the contents of the rows does.
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
+from typing import cast
 
 from sqlglot import exp
 
+from qifsql.data.expressions import filled
 from qifsql.data.readers import STORE
 from qifsql.engine.connections import Stream
 from qifsql.errors import DatasetError, EngineError, Interrupted, QifError
@@ -19,7 +21,16 @@ from qifsql.query.render import render
 
 LEDGER = "ledger"  # the table, in the file itself
 ENGINE = f"duckdb {version('duckdb')}"  # its hash function computes the digests
-_ROWS = "entered"  # the alias of the rows that are digested
+# One row: the number of rows and their digest, for rows in any order. The digest includes the types
+# and names of the columns. Hashes are added, because two equal rows would cancel each other in an
+# exclusive or.
+SUMS = """
+    SELECT
+        count(*) AS rows,
+        CAST(coalesce(sum(hash(hash(entered), typeof(entered))), 0) AS HUGEINT) AS digest
+    FROM stored
+"""
+ENTRY = "SELECT title AS name, sign * rows AS rows, sign * digest AS digest FROM sums"
 
 
 def begin(stream: Stream) -> None:
@@ -35,10 +46,13 @@ def enter(stream: Stream, name: str, rows: exp.Query | None = None, *, gone: boo
     ``gone``: subtract them, for rows that will be deleted. Call this in the transaction that stores
     or deletes the rows.
     """
-    count, digest = ((exp.Neg(this=sum_) if gone else sum_) for sum_ in _sum_columns())
-    title = exp.alias_(exp.Literal.string(name), "name")
-    entry = exp.select(title, count, digest).from_(_source(name, rows))
-    stream.rows(render(exp.insert(entry, _table(LEDGER))))
+    sums = _sums(_table(name) if rows is None else rows.subquery())
+    words = {
+        "title": exp.Literal.string(name),
+        "sign": exp.Literal.number(-1 if gone else 1),
+        "sums": sums.subquery("sums"),
+    }
+    stream.rows(render(exp.insert(filled(ENTRY, words), _table(LEDGER))))
 
 
 def strike(stream: Stream, name: str) -> None:
@@ -62,7 +76,7 @@ def check(stream: Stream, tables: set[str], damaged: str) -> set[str]:
         if not listed <= tables:
             raise DatasetError(damaged)
         for name, *entered in entries:
-            (stored,) = stream.rows(render(exp.select(*_sum_columns()).from_(_source(name))))
+            (stored,) = stream.rows(render(_sums(_table(name))))
             if stored != tuple(entered):
                 raise DatasetError(damaged)
     return listed
@@ -70,8 +84,7 @@ def check(stream: Stream, tables: set[str], damaged: str) -> set[str]:
 
 def sums(stream: Stream, table: str) -> list[int]:
     """Return the number of rows of a table and their digest, whatever their order."""
-    source = exp.alias_(exp.to_table(table), _ROWS, table=True)
-    return list(stream.rows(render(exp.select(*_sum_columns()).from_(source)))[0])
+    return list(stream.rows(render(_sums(exp.to_table(table))))[0])
 
 
 @contextmanager
@@ -86,22 +99,10 @@ def readable(damaged: str) -> Iterator[None]:
         raise DatasetError(damaged, detail=detail) from e
 
 
-def _sum_columns() -> tuple[exp.Expr, exp.Expr]:
-    """Return the number of rows and their digest, for rows in any order.
-
-    The digest includes the types and names of the columns. Hashes are added, because two equal
-    rows would cancel each other in an exclusive or.
-    """
-    row = exp.column(_ROWS)
-    kind = exp.func("typeof", row.copy(), dialect="duckdb")
-    mixed = exp.func("hash", exp.func("hash", row), kind, dialect="duckdb")
-    total = exp.func("coalesce", exp.Sum(this=mixed), exp.Literal.number(0))
-    return exp.Count(this=exp.Star()), exp.cast(total, "HUGEINT", dialect="duckdb")
-
-
-def _source(name: str, rows: exp.Query | None = None) -> exp.Expr:
-    """Return what ``_sum_columns`` reads: a query's rows, by default all of the table ``name``."""
-    return exp.alias_(_table(name) if rows is None else rows.subquery(), _ROWS, table=True)
+def _sums(rows: exp.Expr) -> exp.Query:
+    """Return the query of the number and the digest of the rows of a table or subquery."""
+    query = filled(SUMS, {"stored": exp.alias_(rows, "entered", table=True)})
+    return cast("exp.Query", query)
 
 
 def _table(name: str) -> exp.Table:

@@ -122,13 +122,8 @@ def splice(
     present = template.names
     tallied = [_Copy(ending=f"_{t.secret}_{t.value}", tally=t) for t in tallies]
     families = [_Family(("tally",), tallied), _Family.of("qid", width)]
-    if places is not None:  # a sequence in ``numbers`` has an element for each of them
-        lists = {n: value for n, value in (numbers or {}).items() if not isinstance(value, int)}
-        copies = []
-        for index, i in enumerate(places):
-            of_place = {name: elements[index] for name, elements in lists.items()}
-            copies.append(_Copy(ending=f"_{i}", numbers={"number": i, **of_place}))
-        families.append(_Family(PLACES, copies))
+    if places is not None:
+        families.append(_family_of_places(places, numbers or {}))
     for placeholder, count in (("secrets", secrets), ("word", words)):
         if count is not None:
             families.append(_Family.of(placeholder, count))
@@ -150,6 +145,20 @@ def splice(
     _fill_columns(query, columns, numbers or {}, rows or {})
     _fill_tables(query, tables or {}, rows or {})
     return query
+
+
+def _family_of_places(places: Iterable[int], numbers: Numbers) -> _Family:
+    """Return the family of ``place``, ``low``, ...: a copy for each quasi-identifier of ``places``.
+
+    In a copy, ``number`` is that of the quasi-identifier, and a name with a sequence in ``numbers``
+    stands for the element in the same place.
+    """
+    lists = {name: value for name, value in numbers.items() if not isinstance(value, int)}
+    copies = []
+    for index, i in enumerate(places):
+        of_place = {name: elements[index] for name, elements in lists.items()}
+        copies.append(_Copy(ending=f"_{i}", numbers={"number": i, **of_place}))
+    return _Family(PLACES, copies)
 
 
 def make_step(view: str, name: str = "", *, materialized: bool = False, **filling: Any) -> Step:
