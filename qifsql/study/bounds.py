@@ -164,8 +164,8 @@ def of_policy(policy: Policy, secrets: Sequence[str]) -> list[Bound]:
 
 def _unsearchable(rule: Rule) -> Iterator[str]:
     """Yield the reasons why a search cannot use a rule."""
-    if rule.compares:
-        yield "leave synthetic releases out; a search changes records and makes no release"
+    if rule.kind:
+        yield f"leave rules about {rule.kind} out; a search changes records and makes no release"
         return
     if rule.by is not None:
         yield "leave groups (by) out; a search is about everybody together"

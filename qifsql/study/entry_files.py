@@ -11,7 +11,7 @@ from qifsql.data.dataset import Dataset
 from qifsql.data.toml_lines import LineError, Lines, Step, parse
 from qifsql.errors import InputError
 from qifsql.query.protections import split
-from qifsql.study import baseline, policy
+from qifsql.study import baseline, policy, table_rules
 from qifsql.study.entry import Entry
 from qifsql.study.policy import Policy
 from qifsql.study.read import Reader
@@ -60,7 +60,7 @@ class Files:
         for name in resolve.keys() & options.keys():  # texts in which a file is only a part
             texts = enumerate(options[name])
             options[name] = tuple(resolve[name](text, files, *place, name, i) for i, text in texts)
-        for name in ("prior", "possible"):
+        for name in ("prior", "possible", "ledger"):
             if name in options:
                 files.paths.append(self._there(options[name], *place, name))
         files.paths += self._open_datasets(options, entry)
@@ -69,7 +69,7 @@ class Files:
         if "hierarchies" in options:
             hierarchies = options["hierarchies"].items()
             options["hierarchies"] = {name: resolved(folder, path) for name, path in hierarchies}
-        for name in ("prior", "possible", "store", "policy", "baseline"):  # paths alone
+        for name in ("prior", "possible", "ledger", "store", "policy", "baseline"):  # paths alone
             if name in options:
                 options[name] = resolved(folder, options[name])
         if "preset" in options and not self._take_preset(options, *place):
@@ -149,6 +149,7 @@ class Files:
             for name in ("prior", *PEOPLE):
                 if name in levels.adversary and name not in options:
                     files += Dataset.open(levels.adversary[name]).paths
+            files += table_rules.files(levels.tables)
             for recipient in levels.recipients:
                 for file in recipient.files:
                     files += Dataset.open(file).paths

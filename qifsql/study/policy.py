@@ -109,9 +109,32 @@ because they do not show that a release is safe. ``linkability`` needs ``split``
 quasi-identifiers of one source. ``attempt`` does not multiply these measures; ``weight``, ``wave``
 and ``null = "drop"`` do not go with such rules.
 
-A policy is about records. Bounds on published tables are written ``require = "reconstructed<=0"``
-in ``[[tables]]`` of a study, which ends with exit code 4 as for a check, or ``qifsql tables
---require "reconstructed<=0"``.
+A rule with ``model = "tables"`` is about what the file proves together with all that was published
+of the same people before, as ``qifsql tables`` measures it:
+
+```toml
+[adversary]
+qids = ["age", "sex"]           # what is known of people; without, all but the secret
+secret = ["illness"]
+
+[tables]
+ledger = "ro-crate-metadata.json"  # written by qifsql tables --ledger FILE --add
+
+[[rule]]
+model = "tables"
+measure = "certain_inference"
+at_most = 0
+```
+
+Measures are ``reconstructed``, ``reconstructed_ones``, ``singled_out``, ``certain_inference``,
+``undone``, ``small_differences``, ``lowest``, ``highest``, ``believed`` and ``actual``. The checked
+file is a release of records: its quasi-identifiers and secrets, or all columns without ``qids``.
+With ``protection`` in ``[tables]`` (``"exact"``, ``"suppress<5"``) it is a published table of
+counts. With ``table`` (``["age,sex:round:5"]``) it has the records, and these tables are made of
+them. Other keys are options of ``qifsql tables``: ``hierarchies``, ``small``, ``count``,
+``nested``, ``possible``, ``across``, ``counts``, ``total`` and ``time_budget``. Where bounds may
+not be sharp, more may be proved than a rule sees, and a note says so. A check adds nothing to the
+ledger.
 
 A preset (``qifsql check --preset``, in a study ``preset = "k5"``) is such a file without an
 adversary: ``k3``, ``k5``, ``k10`` (statistical offices), ``health`` (clinical data: EMA, Health
@@ -139,11 +162,14 @@ from qifsql.data.option import is_given
 from qifsql.data.toml_lines import Lines, parse
 from qifsql.errors import InputError, did_you_mean, quoted
 from qifsql.measures.release_measures import OF_LINKS
-from qifsql.study import recipients, release_rules, statements
+from qifsql.measures.table_measures import SHARE_MEASURES
+from qifsql.study import recipients, release_rules, statements, table_rules
 from qifsql.study.recipients import Recipient
 from qifsql.study.rules import BOUNDS, PROBABILITIES, Rule, asked_for, measures, unsuitable
 
-TABLES = ("adversary", "rule", "recipient", "statement", "baseline", "unnamed", "unit")
+TABLES = ("adversary", "rule", "recipient", "statement", "baseline", "tables", "unnamed", "unit")
+KINDS = {release_rules.MODEL: "a synthetic release", table_rules.MODEL: "published tables"}
+"""The models of rules that are not about attacks on records, and what they are about."""
 RULE_KEYS = ("model", "measure", "secret", "by", "attempt", *BOUNDS)
 NAME_KEYS = ("qids", "secret", "key", "split")  # keys that may have several names
 FILE_KEYS = ("prior", "population", "original", "control")
@@ -163,7 +189,7 @@ class Policy:
     ``adversary`` are options of ``qifsql.attack``. ``baseline`` is the file of the last release.
     ``unnamed`` is one of ``UNNAMED``, ``unit`` is ``RECORDS`` or empty. ``recipients`` are those
     whose risk is bounded. ``lines`` are the positions of the parts of the file, for messages.
-    ``statement`` has the words of the decision.
+    ``statement`` has the words of the decision. ``tables`` says what was published besides.
     """
 
     file: Path
@@ -175,16 +201,16 @@ class Policy:
     unit: str = ""
     recipients: tuple[Recipient, ...] = ()
     statement: Mapping[str, str] = field(default_factory=dict)
+    tables: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def models(self) -> tuple[Model, ...]:
         """Return the models of all rules, each once."""
         return tuple(dict.fromkeys(m for rule in self.rules for m in rule.models))
 
-    @property
-    def comparisons(self) -> tuple[Rule, ...]:
-        """Return the rules about a synthetic release beside its original."""
-        return tuple(rule for rule in self.rules if rule.compares)
+    def about(self, kind: str) -> tuple[Rule, ...]:
+        """Return the rules of a kind: about a synthetic release, or about published tables."""
+        return tuple(rule for rule in self.rules if rule.kind == kind)
 
     def wrong(self, rule: Rule, message: str, key: str = "") -> InputError:
         """Return an error about a rule, or about one of its keys."""
@@ -242,7 +268,8 @@ def parsed(data: Mapping[str, Any], lines: Lines, path: Path, /, **options: obje
             "unit",
         )
     words = statements.parse(data, lines)
-    return Policy(path, adversary, rules, last, lines, unnamed, unit, receivers, words)
+    published = table_rules.parse(data, rules, adversary, path.parent, lines)
+    return Policy(path, adversary, rules, last, lines, unnamed, unit, receivers, words, published)
 
 
 def _plain(value: Any) -> Any:
@@ -303,14 +330,16 @@ def _rule(
     if not bounds:
         raise lines.wrong(f"rule {n + 1} has no bound; write one of {', '.join(BOUNDS)}", *here)
     by = _text(table["by"], lines, *here, "by") if "by" in table else adversary.get("by")
+    chosen, kind = _models(table["model"], lines, *here, "model")
     rule = Rule(
         number=n + 1,
-        models=_models(table["model"], lines, *here, "model"),
+        models=chosen,
         measure=_text(table["measure"], lines, *here, "measure"),
         bounds=bounds,
         secrets=_names(table["secret"], lines, *here, "secret") if "secret" in table else (),
         by=by,
         attempt=_rule_attempt(table, lines, *here) or attempt,
+        kind=kind,
     )
     _check_measure(rule, lines, population=adversary.get("population") is not None)
     _check_secrets(rule, adversary.get("secret", ()), lines)
@@ -321,7 +350,7 @@ def _rule(
 def _rule_attempt(table: Mapping[str, Any], lines: Lines, *here: str | int) -> float | None:
     """Return the chance of an attempt that a rule sets; None if it sets none."""
     attempt = _attempt(table, lines, *here)
-    if attempt is not None and table.get("model") == release_rules.MODEL:
+    if attempt is not None and table.get("model") in KINDS:
         what = "attempt multiplies the success of attacks on records; leave it out"
         raise lines.wrong(what, *here, "attempt")
     if attempt is not None and table.get("measure") not in PROBABILITIES:
@@ -333,10 +362,15 @@ def _rule_attempt(table: Mapping[str, Any], lines: Lines, *here: str | int) -> f
 def _check_measure(rule: Rule, lines: Lines, *, population: bool) -> None:
     """Refuse a measure that does not exist, or that a model of the rule cannot have."""
     here = ("rule", rule.number - 1, "measure")
-    if rule.compares and (reason := release_rules.unsuitable(rule.measure)):
+    if rule.kind == release_rules.MODEL and (reason := release_rules.unsuitable(rule.measure)):
         raise lines.wrong(f"{rule.measure} {reason}", *here)
-    measures_of_kind = release_rules.measures if rule.compares else measures
-    if hint := _unknown(rule.measure, measures_of_kind(grouped=rule.by is not None)):
+    of_kinds = {
+        release_rules.MODEL: release_rules.measures,
+        table_rules.MODEL: table_rules.measures,
+    }
+    if hint := _unknown(
+        rule.measure, of_kinds.get(rule.kind, measures)(grouped=rule.by is not None)
+    ):
         where = f" within groups (by {quoted(rule.by)})" if rule.by is not None else ""
         raise lines.wrong(f"there is no measure {quoted(rule.measure)}{where}{hint}", *here)
     for model in rule.models:
@@ -360,7 +394,7 @@ def _check_secrets(rule: Rule, secrets: str | Sequence[str], lines: Lines) -> No
 
 def _check_comparisons(rules: Sequence[Rule], adversary: Mapping[str, Any], lines: Lines) -> None:
     """Refuse comparing rules that lack an option, and options of comparisons that no rule uses."""
-    compared = [rule for rule in rules if rule.compares]
+    compared = [rule for rule in rules if rule.kind == release_rules.MODEL]
     for rule in compared:
         if reason := release_rules.missing(rule, adversary):
             # the line of the error: that of a secret to leave out, or else of the measure
@@ -385,26 +419,24 @@ def _check_bounds(rule: Rule, lines: Lines) -> None:
     """Refuse a limit of a probability or a share above 1, or below the ``least`` sensible one."""
     for name, bound in rule.bounds.items():
         least = release_rules.least(rule.measure, name)
-        if (rule.compares or rule.measure in PROBABILITIES) and not least <= bound <= 1:
-            kind = "a share" if rule.compares else "a probability"
+        is_share = rule.kind == release_rules.MODEL or rule.measure in SHARE_MEASURES
+        if (is_share or rule.measure in PROBABILITIES) and not least <= bound <= 1:
+            kind = "a share" if is_share else "a probability"
             what = f"{rule.measure} is {kind}"
             limits = f"write {name} between {least:g} and 1, such as 0.05 for 5 %"
             raise lines.wrong(f"{what}; {limits}", "rule", rule.number - 1, name)
 
 
-def _models(value: object, lines: Lines, *here: str | int) -> tuple[Model, ...]:
-    """Return the models of a rule; none if it is about a synthetic release."""
+def _models(value: object, lines: Lines, *here: str | int) -> tuple[tuple[Model, ...], str]:
+    """Return the models of a rule, and its kind; one of a kind has no models."""
     names = [n for name in _names(value, lines, *here) for n in name.split(",")]
-    if release_rules.MODEL in names:
+    for kind in KINDS.keys() & {*names}:
         if len(names) > 1:
-            what = "a rule about a synthetic release has no other model; write two rules"
+            what = f"a rule about {KINDS[kind]} has no other model; write two rules"
             raise lines.wrong(what, *here)
-        return ()
-    if "tables" in names:
-        what = "write bounds on tables in [[tables]] of a study (require), or in tables --require"
-        raise lines.wrong(f"a policy is about records; {what}", *here)
+        return (), kind
     try:
-        return tuple(dict.fromkeys(models.model(name.strip()) for name in names))
+        return tuple(dict.fromkeys(models.model(name.strip()) for name in names)), ""
     except InputError as e:
         raise lines.wrong(str(e), *here) from e
 

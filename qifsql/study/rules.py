@@ -40,7 +40,8 @@ class Rule:
     ``number`` counts from 1. Without ``secrets`` the rule is about all secrets, without ``by``
     about everybody together. ``bounds`` are the given ones of ``BOUNDS``. ``attempt`` is the chance
     that anybody attacks at all, by which probabilities are multiplied. A rule without ``models`` is
-    about a synthetic release beside its original (``qifsql.study.release_rules``).
+    of another ``kind``: about a synthetic release beside its original, or about published tables
+    (``qifsql.study.release_rules``, ``qifsql.study.table_rules``).
     """
 
     number: int
@@ -50,6 +51,7 @@ class Rule:
     secrets: tuple[str, ...] = ()
     by: str | None = None
     attempt: float = 1.0
+    kind: str = ""  # ``synthetic`` or ``tables``; empty: it is about attacks on records
 
     @property
     def chance(self) -> float | None:
@@ -69,11 +71,6 @@ class Rule:
     def drifts(self) -> bool:
         """Return whether the rule bounds the difference from the last release."""
         return any(name in DRIFT for name in self.bounds)
-
-    @property
-    def compares(self) -> bool:
-        """Return whether the rule is about a synthetic release beside its original."""
-        return not self.models
 
     def met(
         self, value: float, last: float | None, interval: tuple[float, float] | None = None

@@ -17,7 +17,7 @@ from qifsql.adversary.models import Model
 from qifsql.adversary.options import Options
 from qifsql.adversary.spec import Attack, refuse
 from qifsql.commands.attack.attack import attack
-from qifsql.commands.check import coverage, held_files, recipient_levels, rule_levels
+from qifsql.commands.check import coverage, held_files, recipient_levels, rule_levels, table_levels
 from qifsql.commands.check.coverage import Coverage
 from qifsql.commands.check.questions.three_questions import three_questions
 from qifsql.commands.check.result import READING, RECIPIENT, SCHEMA, Verdict
@@ -36,7 +36,7 @@ from qifsql.results.storage import Origin, digests
 from qifsql.results.uncovered import IGNORED, OF_NOBODY
 from qifsql.study import baseline as last
 from qifsql.study import policy as policies
-from qifsql.study import release_rules, statements
+from qifsql.study import release_rules, statements, table_rules
 from qifsql.study.baseline import Baseline
 from qifsql.study.policy import Policy
 from qifsql.study.release_rules import MODEL
@@ -215,7 +215,8 @@ def _measure_rules(
 ) -> tuple[list[dict[str, Any]], list[Result], Sequence[Comparison]]:
     """Return the levels of all rules, in their order, and the attacks and comparisons they share.
 
-    A rule about a synthetic release is measured by comparisons, any other one by attacks.
+    A rule about a synthetic release is measured by comparisons, one about tables by one attack with
+    all that was published, any other one by attacks on the records.
     """
     levels: dict[tuple[int, Model | None], list[dict[str, Any]]] = {}  # by rule and model
     results = []
@@ -233,11 +234,16 @@ def _measure_rules(
         for rule, model in rules:
             levels[rule.number, model] = levels_of_rule(policy, rule, model, result, last_release)
     compared = (
-        rule_levels.measure_comparisons(policy, source, settings) if policy.comparisons else []
+        rule_levels.measure_comparisons(policy, source, settings) if policy.about(MODEL) else []
     )
     for release in compared:
         for rule in release.rules:  # about a synthetic release: of no model
             levels[rule.number, None] = levels_of_comparison(policy, rule, release, last_release)
+    if of_tables := policy.about(table_rules.MODEL):
+        result = table_levels.measure(policy, source, settings)
+        results.append(result)
+        for rule in of_tables:
+            levels[rule.number, None] = table_levels.levels(policy, rule, result, last_release)
     rows = [
         row
         for rule in policy.rules
@@ -294,6 +300,8 @@ def _coverage(
     settings: Settings | None,
 ) -> Coverage:
     """Return all columns of the file, and the people that its uncovered columns single out."""
+    if table_levels.covers_all(policy):
+        return table_levels.coverage(results[0].origin.columns)
     adversary = policy.adversary
     shared = ("key", "weight", "where", "null", "wave", "absent", "person")
     options: Any = {name: adversary[name] for name in shared if name in adversary}
@@ -391,7 +399,7 @@ def _combine_origins(
         spec["known_records"] = policy.adversary["known_records"]
     spec["rules"] = [
         {
-            "models": [model.acronym for model in rule.models] or [MODEL],
+            "models": [model.acronym for model in rule.models] or [rule.kind],
             "measure": rule.measure,
             "secrets": list(rule.secrets),
             "by": rule.by,
@@ -422,5 +430,6 @@ def rehearse(source: Source, policy: Policy, settings: Settings | None = None) -
         with opened(spec, settings, joined=False, noted=False, command="check"):
             pass
     recipient_levels.look_up(policy, source, settings)
-    if policy.comparisons:
-        rule_levels.rehearse(policy, source, settings)
+    for kind, room in ((MODEL, rule_levels), (table_rules.MODEL, table_levels)):
+        if policy.about(kind):
+            room.rehearse(policy, source, settings)

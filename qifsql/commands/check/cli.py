@@ -114,6 +114,10 @@ def check(
     (original), and with people from whom it was not made (control), by the measures of
     qifsql synthetic; the worse end of an interval is compared.
 
+    A rule with model = "tables" bounds what FILE proves together with all that was
+    published of the same people before (\\[tables] ledger = "FILE"), by the measures of
+    qifsql tables.
+
     --preset takes the levels of an authority instead of a file; qifsql init --policy
     writes them with their sources and limits. A key attempt, the chance that anybody
     attacks, multiplies probabilities (in \\[adversary] or a rule; default 1).
@@ -159,7 +163,8 @@ def check(
     levels = read(rules, **adversary)
     people = [adversary[name] for name in PEOPLE_OPTIONS if name in adversary]
     inputs = [path for dataset in (*source, *people) for path in dataset.paths]
-    inputs += [str(f) for f in (levels.file, levels.baseline, baseline) if f is not None]
+    ledger = levels.tables.get("ledger")
+    inputs += [str(f) for f in (levels.file, levels.baseline, baseline, ledger) if f is not None]
     for file in (output.out, junit):  # refuse them before any work is done
         if file is not None:
             check_place(file, tuple(inputs))

@@ -117,15 +117,15 @@ def release_of(policy: Policy, source: Source) -> Dataset:
     """Return the release that is checked; InputError if there are several files."""
     files = source.datasets if isinstance(source, Collection) else datasets(source)
     if len(files) != 1:
-        rule = policy.comparisons[0]
-        message = f"rule {rule.number} is about one synthetic release; check each file by itself"
+        rule = next(rule for rule in policy.rules if rule.kind)
+        message = f"rule {rule.number} is about one file; check each file by itself"
         raise policy.wrong(rule, message, "model")
     return files[0]
 
 
 def _shared_comparisons(policy: Policy) -> Iterator[tuple[str | None, tuple[Rule, ...], Any]]:
     """Yield each column of groups, its rules, and the options of one comparison for all of them."""
-    adversary, rules = policy.adversary, policy.comparisons
+    adversary, rules = policy.adversary, policy.about(MODEL)
     shared = {name: adversary[name] for name in SHARED_OPTIONS if name in adversary}
     columns = dict.fromkeys(rule.by for rule in rules if rule.by is not None)
     first, *next_columns = columns or (None,)  # the first also answers rules without groups
@@ -176,7 +176,7 @@ def levels_of_rule(
             if not rule.drifts:  # a baseline is about everybody
                 rows += reported
     values = []
-    for row in _rows_of_secrets(policy, rule, rows):
+    for row in rows_of_secrets(policy, rule, rows):
         for group_row in _rows_of_groups(rule, row, result):
             if group_row[rule.measure] is not None:
                 values.append(group_row | {"interval": None})
@@ -185,7 +185,7 @@ def levels_of_rule(
                 # policy names which records are known.
                 message = f"{rule.measure} has no value in model {model.acronym}"
                 raise policy.wrong(rule, message, "measure")
-    return _worse_readings(rule, _levels_of_rows(policy, rule, model.acronym, values, last_release))
+    return _worse_readings(rule, levels_of_rows(policy, rule, model.acronym, values, last_release))
 
 
 def _worse_readings(rule: Rule, levels: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -212,19 +212,19 @@ def levels_of_comparison(
     levels: list[dict[str, Any]] = []
     known_records = policy.adversary.get("known_records")  # all or one; None: both
     rows = [r for r in compared.rows(rule) if known_records in (None, r.get("known_records"))]
-    for row in _rows_of_secrets(policy, rule, rows):
+    for row in rows_of_secrets(policy, rule, rows):
         try:
             met = judge_missing_value(rule, row)
         except InputError as e:
             raise policy.wrong(rule, f"rule {rule.number}: {e}", "measure") from e
         if met is None:  # there is a value
-            levels += _levels_of_rows(policy, rule, MODEL, [row], last_release)
+            levels += levels_of_rows(policy, rule, MODEL, [row], last_release)
         else:
             levels.append(level_row(rule, row, value=None, before=None, met=met))
     return _worse_readings(rule, levels) if policy.adversary.get("person") else levels
 
 
-def _levels_of_rows(
+def levels_of_rows(
     policy: Policy,
     rule: Rule,
     model: str,
@@ -266,7 +266,7 @@ def level_row(
     return {name: level.get(name) for name in (*SCHEMA, *READING, "of_reported")}
 
 
-def _rows_of_secrets(
+def rows_of_secrets(
     policy: Policy, rule: Rule, rows: Sequence[dict[str, Any]]
 ) -> list[dict[str, Any]]:
     """Return the rows about the secrets that a rule names; all rows if it names none."""

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from qifsql.adversary.spec import Attribute
+from qifsql.adversary import roles
+from qifsql.adversary.spec import Attribute, ColumnRoles
 from qifsql.counting.compatibility import refuse_false_cells
 from qifsql.counting.release_columns import column_of_release
 from qifsql.counting.suppressed import written_request
@@ -43,20 +44,25 @@ class ReleaseFile:
     is_counted: bool = False
 
 
-def parse_releases(texts: Sequence[str | Path]) -> list[ReleaseFile]:
+def parse_releases(texts: Sequence[str | Path | ReleaseFile]) -> list[ReleaseFile]:
     """Return the releases of texts ``FILE`` or ``FILE:COLUMNS``; cells of CSV stay text."""
     files = []
-    for i, text in enumerate(map(str, texts), 1):
-        file, columns = text, ""
-        if not Path(text).exists():
-            ends = [at for at, sign in enumerate(text) if sign == ":" and Path(text[:at]).is_file()]
-            file, columns = (text[: ends[-1]], text[ends[-1] + 1 :]) if ends else (text, "")
-        dataset = Dataset.open(file)
+    for i, text in enumerate(texts, 1):
+        release = text if isinstance(text, ReleaseFile) else _parse_release(str(text))
+        dataset = release.dataset
         csv = dataset.all_varchar or dataset.format == "csv"
         dataset = replace(dataset, all_varchar=csv, catalog=f"released_{i}")
-        names = tuple(name.strip() for name in csv_row(columns)) if columns.strip() else ()
-        files.append(ReleaseFile(dataset, names))
+        files.append(replace(release, dataset=dataset))
     return files
+
+
+def _parse_release(text: str) -> ReleaseFile:
+    file, columns = text, ""
+    if not Path(text).exists():
+        ends = [at for at, sign in enumerate(text) if sign == ":" and Path(text[:at]).is_file()]
+        file, columns = (text[: ends[-1]], text[ends[-1] + 1 :]) if ends else (text, "")
+    names = tuple(name.strip() for name in csv_row(columns)) if columns.strip() else ()
+    return ReleaseFile(Dataset.open(file), names)
 
 
 @dataclass(frozen=True)
@@ -74,6 +80,7 @@ class CountedRelease:
     records: int
     suppressed: int
     in_ledger: bool = False  # a ledger has it
+    file_columns: tuple[ColumnRoles, ...] = ()  # all columns of its file
 
     @property
     def name(self) -> str:
@@ -109,10 +116,11 @@ def _count(
     assert isinstance(dataset, Dataset)  # noqa: S101 - it is no collection
     refuse_false_cells(dataset, title)
     folded = {name.casefold(): name for name in reversed(dims)}
-    columns = []
+    columns, read = [], []
     for j, written in enumerate(file.columns or [c.name for c in catalog.schema.columns], 1):
         name = f"cell_{j}" if file.is_counted else catalog.schema[written].name
         attribute = column_of_release(catalog, name, name)
+        read.append(attribute)
         attribute = replace(attribute, name=written if file.is_counted else name)
         name = attribute.name if attribute.name in dims else attribute.name.casefold()
         columns.append(replace(attribute, name=folded.get(name, attribute.name)))
@@ -156,6 +164,7 @@ def _count(
         int(records),
         int(suppressed),
         in_ledger=file.is_counted,
+        file_columns=roles.columns(catalog.schema, {roles.QID: read}),
     )
 
 

@@ -13,13 +13,9 @@ import polars as pl
 from qifsql.commands.tables.new_tables import NewTable
 from qifsql.errors import InputError, did_you_mean, quoted
 from qifsql.measures.measure_bounds import Bound, read_bound
+from qifsql.measures.table_measures import COUNT_MEASURES, MEASURES, SHARE_MEASURES
 from qifsql.query.protections import Kind, Protection
 
-COUNT_MEASURES = ("reconstructed", "reconstructed_ones", "singled_out", "certain_inference")
-SHARE_MEASURES = ("lowest", "highest", "believed", "actual")
-MEASURES = (*COUNT_MEASURES, *SHARE_MEASURES, "undone")
-DIFFERENCES = "small_differences"  # no remedies are tried for them
-REQUIRED = (*MEASURES, DIFFERENCES)
 MOST_STEPS = 20  # remedies that are combined
 
 REMEDIES: dict[str, pl.DataType] = {

@@ -72,7 +72,11 @@ class TableOptions(TypedDict, total=False):
     ]
     add: Annotated[
         bool,
-        _published(FLAG, "Add the tables and releases to the ledger, unless --require is not met."),
+        _published(
+            FLAG,
+            "Add the tables and releases to the ledger, unless --require is not met.",
+            studied=False,  # a study may run again
+        ),
     ]
     count: Annotated[
         int | None, _published(WHOLE, "Number of people, where no exact table tells it.", least=1)

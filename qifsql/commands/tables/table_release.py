@@ -150,7 +150,9 @@ class ReleaseMaker:
             raise InputError("no published table has dimensions; name tables with --published")
         statements = self._state(domain, counted, published, None, raws=raws, direct=direct)
         release = self._make_release(statements, published, None)
-        return replace(release, new_tables=_new(published), counted=counted)
+        columns = [c.file_columns for c in counted if not c.in_ledger]  # of a single release
+        of_file = columns[0] if len(columns) == 1 else ()
+        return replace(release, new_tables=_new(published), counted=counted, columns=of_file)
 
     # Microdata releases.
 

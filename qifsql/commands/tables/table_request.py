@@ -25,6 +25,7 @@ from qifsql.engine.protocol import LocalEngine
 from qifsql.engine.settings import Settings
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError
+from qifsql.measures.table_measures import REQUIRED
 from qifsql.query.protections import Protection
 
 
@@ -48,13 +49,9 @@ class Request:
     def of(cls, source: Tabular | None, options: TableOptions, settings: Settings) -> "Request":
         """Return the request; refuse options that do not go together."""
         new_tables = tuple(parse_tables(as_tuple(options["table"])))
-        texts = options["published"]
-        files, protections = published.parse_sources(
-            [texts] if isinstance(texts, str | Path) else list(texts)
-        )
+        files, protections = published.parse_sources(_as_list(options["published"]))
         records = None if source is None else Dataset.open(source)
-        texts = options["release"]
-        releases = tuple(parse_releases([texts] if isinstance(texts, str | Path) else list(texts)))
+        releases = tuple(parse_releases(_as_list(options["release"])))
         path = options["ledger"]
         ledger = None if path is None else Ledger.read(Path(path), new=options["add"])
         if options["add"] and ledger is None:
@@ -83,7 +80,7 @@ class Request:
             small=options["small"], dominance=options["dominance"], p_percent=options["p_percent"]
         )
         remedy.parse_limits(as_tuple(options["until"]))
-        remedy.parse_limits(as_tuple(options["require"]), remedy.REQUIRED)
+        remedy.parse_limits(as_tuple(options["require"]), REQUIRED)
         possible = None if options["possible"] is None else Dataset.open(options["possible"])
         sources = tuple(files), tuple(protections)
         every = (*sources, possible, releases, ledger)
@@ -102,7 +99,9 @@ class Request:
         """Return the paths of all files that are read."""
         paths = [path for dataset in self.sources for path in dataset.paths]
         trees = [str(path) for path in (self.options["hierarchies"] or {}).values()]
-        return tuple(dict.fromkeys([*paths, *trees]))
+        # A ledger that is added to will differ from the one that was read.
+        ledgers = [str(self.ledger.path)] if self.ledger and not self.options["add"] else []
+        return tuple(dict.fromkeys([*paths, *trees, *ledgers]))
 
     @property
     def title(self) -> str:
@@ -218,3 +217,8 @@ class Request:
             "until": list(as_tuple(options["until"])),
             "time_budget": options["time_budget"],
         }
+
+
+def _as_list(texts: Any) -> list[Any]:
+    """Return one file, or several, as a list."""
+    return list(texts) if isinstance(texts, list | tuple) else [texts]

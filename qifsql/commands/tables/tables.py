@@ -17,6 +17,7 @@ from qifsql.commands.tables import remedies as remedy
 from qifsql.commands.tables.kept_components import KeptComponents
 from qifsql.commands.tables.margins import ContradictionError, Domain, Published
 from qifsql.commands.tables.measured import Measured
+from qifsql.commands.tables.microdata_releases import ReleaseFile
 from qifsql.commands.tables.new_tables import NewTable
 from qifsql.commands.tables.proofs import Question
 from qifsql.commands.tables.question_rows import question_row
@@ -24,13 +25,14 @@ from qifsql.commands.tables.spec import TableOptions
 from qifsql.commands.tables.table_release import Release
 from qifsql.commands.tables.table_request import Request
 from qifsql.commands.tables.table_sets import Budget, contradiction_error, measure_tables
-from qifsql.data.dataset import Tabular
+from qifsql.data.dataset import Dataset, Tabular
 from qifsql.data.option import as_names, as_tuple, complete
 from qifsql.data.readers import openings
 from qifsql.engine.csv_types import remarks
 from qifsql.engine.masks import private
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, quoted
+from qifsql.measures.table_measures import DIFFERENCES, REQUIRED
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 
@@ -287,13 +289,9 @@ class TableAttack:
             answer.details |= breakdown.cell_details(measured, self.questions[0])
         answer.notes += [*self.release.notes]
         answer.notes += [*dict.fromkeys(measured.notes), *_notes(measured, answer.rows[-1])]
-        if limits := remedy.parse_limits(as_tuple(options["require"]), remedy.REQUIRED):
-            further = {
-                "undone": int(answer.details["checks"]["undone"].sum()),
-                remedy.DIFFERENCES: int(answer.details["overlaps"]["cells"].sum()),
-            }
+        if limits := remedy.parse_limits(as_tuple(options["require"]), REQUIRED):
             last_rows = answer.rows[-len(self.questions) :]  # those of all tables
-            rows = [row | further for row in last_rows]
+            rows = [row | measures_of_checks(answer.details) for row in last_rows]
             broken = [limit.text for limit in limits if remedy.largest_distance(rows, [limit])]
             answer.met = not broken
             answer.notes += [f"not met: {', '.join(broken)}"] if broken else []
@@ -336,6 +334,17 @@ class TableAttack:
                 titles = " and ".join(statement[0].source for statement in chosen)
                 return [f"what all of them prove follows from {titles} alone"]
         return []
+
+
+def released(file: Dataset, columns: Sequence[str]) -> ReleaseFile:
+    """Return a file as an option ``release``, of which these columns count; empty: all."""
+    return ReleaseFile(file, tuple(columns))
+
+
+def measures_of_checks(details: Mapping[str, pl.DataFrame]) -> dict[str, int]:
+    """Return the measures that are sums of details: hidden cells undone, small differences."""
+    undone, differences = details["checks"]["undone"].sum(), details["overlaps"]["cells"].sum()
+    return {"undone": int(undone), DIFFERENCES: int(differences)}
 
 
 def questions(

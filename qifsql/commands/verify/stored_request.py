@@ -111,6 +111,8 @@ def request(stored: Stored, inputs: Inputs, settings: Settings) -> Request:
     for option, why in OTHER_SOURCES.items():
         if spec.get(option):
             raise RepetitionError(why)
+    if "tables" in spec["models"]:
+        raise RepetitionError("rules about tables are not recomputed; verify a result of tables")
     if not spec["models"]:
         raise RepetitionError("the release was measured only with files that recipients hold")
     if any(str(model).endswith(("ms", "ml")) for model in spec["models"]):  # membership attacks
