@@ -236,7 +236,8 @@ def _form(column: Counted, visible: _Match | None) -> Guess | None:
     if shape in ("e-mail", "document") and not (visible and column.handful):  # of a hospital
         return Guess("identifier", DOCUMENT, "high")
     is_many = 2 * column.distinct >= column.records - column.missing
-    is_named = CONTACT.confidence(spelled(column.name)) is not None
+    name = spelled(column.name)
+    is_named = CONTACT.confidence(name) is not None and not OWNER.confidence(name)
     if is_many and (is_named or not (visible and visible.confidence == "high")):
         if shape == "names":
             return Guess("identifier", NAMES, "high")
