@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from qifsql.counting.counts import Counts
-from qifsql.measures import bayes, gain, records_of_people
+from qifsql.measures import bayes
 from qifsql.measures.bayes import Success
 from qifsql.measures.profile import Profile
 from qifsql.query.compiler import Question
@@ -33,7 +33,7 @@ class OneRecord:
         ``prior`` is the profile without quasi-identifiers; ``secret`` is a number (0: the owner).
         Of the keys of ``measures`` it computes k and, with a secret, l; the others are None.
         """
-        before = gain.success(prior, secret, 0)
+        before = bayes.success(prior, secret, 0)
         profile, then = self.success(prior, secret)
         row: dict[str, Any] = {
             "known_records": "one",
@@ -57,7 +57,7 @@ class OneRecord:
         are right as often as in blocks of hidden records alone.
         """
         if self.hidden is None:
-            return self.profile, records_of_people.success(self.profile, self.certain)
+            return self.profile, bayes.success_by_one_record(self.profile, self.certain)
         records = int(self.hidden["records"].sum())
         everyone = prior.frame.select("size", "values", "mode", blocks=1, records=records)
         if not secret:  # each person is a value of its own; the profile may be that of a secret
@@ -65,7 +65,7 @@ class OneRecord:
         profile, guesses = (self._beside(table) for table in (everyone, self.hidden))
         size, values = everyone.select("size", "values").row(0)
         certain = int(size) if values == 1 else self.certain
-        return profile, records_of_people.success(profile, certain, guesses)
+        return profile, bayes.success_by_one_record(profile, certain, guesses)
 
     def _beside(self, blocks: pl.DataFrame) -> pl.DataFrame:
         """Return the blocks by kind with further ones."""

@@ -17,7 +17,7 @@ from qifsql.counting.claims import Profiles
 from qifsql.counting.counts import Counts
 from qifsql.counting.known_records import OneRecord
 from qifsql.engine.protocol import Engine
-from qifsql.measures import bayes, gain
+from qifsql.measures import bayes
 from qifsql.measures.profile import Profile
 from qifsql.query import microdata_steps
 from qifsql.query.compiler import Question
@@ -50,7 +50,7 @@ class Reported:
             counts = {"reported": 0, "certain_reported": 0, "certain_missing": self.unreported}
             return dict.fromkeys(bayes.REPORTED) | counts
         secret, gain_number = self.question
-        before, after = (gain.success(p, secret, gain_number) for p in (self.prior, self.after))
+        before, after = (bayes.success(p, secret, gain_number) for p in (self.prior, self.after))
         row = bayes.reported_row(before, after, self.after.individuals)
         return row | {"certain_missing": self.unreported, "l": self.after.least("values")}
 
@@ -59,7 +59,7 @@ class Reported:
         if self.prior is None or self.known_one is None:
             return dict.fromkeys(bayes.REPORTED) | {"reported": 0, "certain_reported": 0}
         profile, then = self.known_one.success(self.prior, self.question[0])
-        before = gain.success(self.prior, *self.question)
+        before = bayes.success(self.prior, *self.question)
         row = bayes.reported_row(before, then, self.prior.individuals)
         return row | {"certain_missing": None, "l": profile["values"].min()}
 

@@ -15,7 +15,7 @@ from qifsql.counting import known_records, missing_secrets
 from qifsql.counting.counts import Counts
 from qifsql.counting.missing_secrets import Reported
 from qifsql.engine.protocol import Engine
-from qifsql.measures import bayes, disclosure
+from qifsql.measures import bayes, register_links
 from qifsql.measures.bayes import Success
 from qifsql.measures.profile import Profile
 from qifsql.query import compiler
@@ -100,8 +100,8 @@ def risk(
     before, blocks = prior[0, 0], after[0, 0]
     attacks = {"crs": _row(bayes.reidentification(before), bayes.reidentification(blocks), blocks)}
     attacks["crs"] |= {
-        "prosecutor_risk": disclosure.highest(blocks.least("size")),
-        "marketer_risk": disclosure.marketer(blocks.blocks, blocks.individuals),
+        "prosecutor_risk": register_links.highest(blocks.least("size")),
+        "marketer_risk": register_links.marketer(blocks.blocks, blocks.individuals),
     }
     if j:
         profile = after[j, 0]
@@ -125,7 +125,7 @@ def _risk_by_one_record(
     """
     crs = by_record[0].columns(prior[0, 0], 0, {"k": None})
     crs |= {
-        "prosecutor_risk": disclosure.highest(crs["k"]),
+        "prosecutor_risk": register_links.highest(crs["k"]),
         "marketer_risk": crs["posterior_probabilistic"],
     }
     attacks = {"crs": crs}

@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+import polars as pl
+
 from qifsql.measures.profile import Profile
 
 REPORTED = (  # numbers of the people with a reported secret, beside those of everybody
@@ -66,6 +68,46 @@ def inference(profile: Profile) -> Success:
         float(profile.frame["chance"].max() or 0),  # type: ignore[arg-type]
         profile.certain,
     )
+
+
+def success(profile: Profile, secret: int, gain: int) -> Success:
+    """Return the success of a question: its ``probabilistic`` part is the g-vulnerability.
+
+    ``secret`` 0 is the owner of a record, ``gain`` 0 is identity. For other gains ``profile.mode``
+    has the gain of the best guess of each block, times ``profile.scale``, summed over the block's
+    people. V_g = sum_b max_w sum_v p(v, b) g(w, v) (thesis Def. 6; PoPETs section 3), in the unit
+    of the gain; worst case: the largest expected gain from one person. The certain people do not
+    depend on the gain function.
+    """
+    plain = inference(profile) if secret else reidentification(profile)
+    if not gain:
+        return plain
+    worst = float(profile.frame["chance"].max() or 0) / profile.scale  # type: ignore[arg-type]
+    gained = profile.share("mode") / Fraction(profile.scale)
+    return Success(plain.deterministic, gained, worst, plain.certain)
+
+
+def success_by_one_record(
+    profile: pl.DataFrame, certain: int, guesses: pl.DataFrame | None = None
+) -> Success:
+    """Return the success at naming the person, or her secret, if one record is known (M188, M189).
+
+    Each of her records is as likely. A block holds the records that are alike, and as many people
+    as have one among them.
+
+    ``profile`` is the view ``known_profile``: ``size`` people per block, of whom ``mode`` have the
+    most frequent of ``values`` secrets, and the ``records`` of all such blocks. Shares are of
+    records. ``certain`` people have a record in a block of one secret. ``guesses`` are the blocks
+    of the same records in which guesses count on average, if others: suppressed records then have
+    a block of their own.
+    """
+    rows = profile.select("records", "mode", "size", "values").rows()
+    total = sum(records for records, *_ in rows)
+    alone = sum(records for records, _, _, values in rows if values == 1)
+    averaged = (profile if guesses is None else guesses).select("records", "mode", "size").rows()
+    guessed = sum(Fraction(records * mode, size) for records, mode, size in averaged)
+    worst = max((mode / size for _, mode, size, _ in rows), default=0.0)
+    return Success(Fraction(alone, total), Fraction(guessed) / total, worst, certain)
 
 
 def additive(prior: Fraction, posterior: Fraction) -> Fraction:

@@ -11,8 +11,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from qifsql.measures.disclosure import highest, marketer
-
 
 @dataclass(frozen=True)
 class Kind:
@@ -32,6 +30,27 @@ class Kind:
     def alike(self) -> int:
         """Return max(f, F): a link is right with a chance of at most one in this number."""
         return max(self.released, self.registered)
+
+
+def highest(least: int | None) -> float | None:
+    """Return the largest chance that a link to one person is right: 1 / n of the smallest block.
+
+    ``least`` is the size of that block. Counted in records of the release, for a person who is
+    known to be there, the result is the prosecutor's risk; counted in people of the population,
+    over blocks that have people of the release, it is the journalist's risk. It is above 0 and at
+    most 1; NULL if there is no block.
+    """
+    return None if least is None else 1 / least
+
+
+def marketer(expected: float, people: int) -> float:
+    """Return the share of people who are linked correctly: the ``expected`` number over all people.
+
+    If only the block distinguishes people, one link in each block is expected to be correct; for a
+    release of a population it is min(f, F) / max(f, F), with f and F people in the block. The
+    result is from 0 to 1, never NULL.
+    """
+    return expected / people
 
 
 def measured(kinds: Sequence[Kind], *, records: int, truth: bool) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from qifsql.adversary.options import MATCH_ANY
-from qifsql.measures import gain
+from qifsql.measures import bayes
 from qifsql.measures.completions import Bound, Counts, Number
 from qifsql.measures.profile import Profile
 
@@ -24,7 +24,7 @@ def rows(counts: Counts, secret: int, prior: Profile, after: Profile) -> Rows:
     which equals its number is sharp.
     """
     n = counts.people
-    before, then = gain.success(prior, secret, 0), gain.success(after, secret, 0)
+    before, then = bayes.success(prior, secret, 0), bayes.success(after, secret, 0)
     right = counts.right_guesses() if secret else counts.block_count()  # one record of each block
     certain = counts.certain_people() if secret else counts.singled_out()
     guesses = counts.guesses_before() if secret else None

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 import polars as pl
@@ -13,10 +12,8 @@ from qifsql.commands.attack import households
 from qifsql.commands.attack.extras import Extras
 from qifsql.counting.counts import Counts
 from qifsql.errors import InputError, quoted
-from qifsql.measures import anonymity_loss, disclosure, entropy
-from qifsql.measures import capacity as bayes_capacity
-from qifsql.measures.gain import success
-from qifsql.measures.pointwise import leakage
+from qifsql.measures import anonymity_loss, channel_measures, register_links
+from qifsql.measures.bayes import success
 from qifsql.measures.profile import Profile
 from qifsql.query.compiler import Question
 from qifsql.results.assessment import DETAILS, MEASURES
@@ -117,7 +114,8 @@ def _entropies(counts: Counts, secret: int, prior: Profile, after: Profile) -> d
     weighted = counts.bound.microdata.weight is not None or secret in counts.bound.beliefs
     for when, profile in (("prior", prior), ("posterior", after)):
         if not secret and not counts.bound.microdata.weight:
-            bits, guesses = entropy.owner_entropy(profile), float(entropy.owner_guessing(profile))
+            bits = channel_measures.owner_entropy(profile)
+            guesses = float(channel_measures.owner_guessing(profile))
         else:
             questions = [(secret, 0)]
             row = counts.frame("uncertainty", questions, prior=when == "prior").row(0, named=True)
@@ -135,8 +133,8 @@ def _capacity(counts: Counts, secret: int, after: Profile) -> dict[str, Any]:
     factor = float(after.blocks)  # of re-identification, secret 0
     if secret:
         pairs = counts.frame("capacity", [(secret, 0)]).select("people", "everybody").rows()
-        factor = bayes_capacity.capacity((int(n), int(everybody)) for n, everybody in pairs)
-    return {"capacity": factor, "capacity_bits": bayes_capacity.bits(factor)}
+        factor = channel_measures.capacity((int(n), int(everybody)) for n, everybody in pairs)
+    return {"capacity": factor, "capacity_bits": math.log2(factor)}
 
 
 def _pointwise(counts: Counts, secret: int, after: Profile) -> dict[str, Any]:
@@ -158,7 +156,7 @@ def _pointwise(counts: Counts, secret: int, after: Profile) -> dict[str, Any]:
     else:
         rows = after.frame.select("size", "blocks")
         ratios = [(Fraction(everybody, size), size * blocks) for size, blocks in rows.rows()]
-    return dict(zip(names, leakage(ratios), strict=True))
+    return dict(zip(names, channel_measures.leakage(ratios), strict=True))
 
 
 def _security(counts: Counts, secret: int, after: Profile) -> float | None:
@@ -180,9 +178,9 @@ def _security(counts: Counts, secret: int, after: Profile) -> float | None:
         return None
     row = counts.frame("security", [(secret, 0)]).row(0, named=True)
     if not row["pairs"]:  # no two values are in a block, so there is no least overlap
-        return bayes_capacity.security(n_values, 0, Fraction())
+        return channel_measures.security(n_values, 0, Fraction())
     overlap = Fraction(int(row["overlap"]), int(row["product"]))
-    return bayes_capacity.security(n_values, row["pairs"], overlap)
+    return channel_measures.security(n_values, row["pairs"], overlap)
 
 
 def remarks(counts: Counts, extras: Extras, profiles: Profiles) -> list[str]:
@@ -212,9 +210,9 @@ def _risks(counts: Counts, secret: int, after: Profile, *, population: bool) -> 
     names = ("prosecutor_risk", "journalist_risk", "marketer_risk")
     if secret:
         return dict.fromkeys(names)
-    highest = disclosure.highest(int(after.frame["size"].min()))  # type: ignore[arg-type]
+    highest = register_links.highest(int(after.frame["size"].min()))  # type: ignore[arg-type]
     if not population:
-        share = disclosure.marketer(after.blocks, after.individuals)
+        share = register_links.marketer(after.blocks, after.individuals)
         return dict(zip(names, (highest, None, share), strict=True))
     row = counts.frame("journalist", [(0, 0)]).row(0, named=True)
     if row["too_small"]:
@@ -226,31 +224,35 @@ def _risks(counts: Counts, secret: int, after: Profile, *, population: bool) -> 
 
 
 def _distributions(
-    counts: Counts, all_questions: Sequence[Question], names: Collection[str], prior: Profiles
+    counts: Counts, questions: Sequence[Question], names: Collection[str], prior: Profiles
 ) -> dict[str, list[dict[str, Any]]]:
     """Return the rows of histogram, thresholds and quantiles, by name; each names its question."""
+    chances = [(j, g) for j, g in questions if counts.bound.gain(g).kind in PROBABILITY_GAINS]
+    questions_of = {
+        "histogram": chances,  # its bins are percentages
+        # The claims of somebody who is sure tell those of identity (0).
+        "thresholds": [(j, g) for j, g in questions if g],
+        "quantiles": questions,
+    }
     tables: dict[str, list[dict[str, Any]]] = {}
-    chances = [(j, g) for j, g in all_questions if counts.bound.gain(g).kind in PROBABILITY_GAINS]
     for name in names:
-        questions = all_questions
-        if name == "histogram":  # its bins are percentages
-            questions = chances
-        elif name == "thresholds":  # the claims of somebody who is sure tell those of identity
-            questions = [(j, g) for j, g in questions if g]
-        tables[name] = counts.frame(name, questions).to_dicts() if questions else []
+        of_name = questions_of[name]
+        tables[name] = counts.frame(name, of_name).to_dicts() if of_name else []
     for row in tables.get("thresholds", ()):
-        people = prior[row["secret"], row["gain"]].individuals
-        row["share"] = row["individuals"] / people
-    if "histogram" in tables:  # add the empty bins
-        rows = tables["histogram"]
-        individuals = {(r["secret"], r["gain"], r["bin"]): r["individuals"] for r in rows}
-        tables["histogram"] = [
-            {"secret": j, "gain": g, "bin": b, "individuals": individuals.get((j, g, b), 0)}
-            for j, g in dict.fromkeys((r["secret"], r["gain"]) for r in rows)
-            for b in range(101)
-        ]
-    place = {q: i for i, q in enumerate(all_questions)}
-    return {name: sorted(rows, key=partial(_detail_order, place)) for name, rows in tables.items()}
+        row["share"] = row["individuals"] / prior[row["secret"], row["gain"]].individuals
+    if "histogram" in tables:
+        tables["histogram"] = _with_empty_bins(tables["histogram"])
+    return {name: _in_order(rows, questions) for name, rows in tables.items()}
+
+
+def _with_empty_bins(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return a histogram with a row for each percent from 0 to 100 of each question."""
+    individuals = {(r["secret"], r["gain"], r["bin"]): r["individuals"] for r in rows}
+    return [
+        {"secret": j, "gain": g, "bin": b, "individuals": individuals.get((j, g, b), 0)}
+        for j, g in dict.fromkeys((r["secret"], r["gain"]) for r in rows)
+        for b in range(101)
+    ]
 
 
 def sure(
@@ -277,9 +279,8 @@ def sure(
     for line in claims.filter(~pl.col("greatest"), ~pl.col("of_reported")).to_dicts():
         people = prior[line["secret"], 0].individuals
         rows.append(line | {"individuals": line["claims"], "share": line["claims"] / people})
-    place = {q: i for i, q in enumerate(prior)}
     return {
-        "thresholds": sorted(rows, key=partial(_detail_order, place)),
+        "thresholds": _in_order(rows, list(prior)),
         "sure": claims.to_dicts(),
         "sure_curve": anonymity_loss.by_percent(curve, keys).to_dicts(),
     }
@@ -315,11 +316,10 @@ def _groups(counts: Counts, questions: Sequence[Question], prior: Profiles) -> l
             "gap": after - lowest[q],
             "guessed_right": guessed_right.get((*q, row["member_of"])),
         }
-    place = {q: i for i, q in enumerate(questions)}
 
     def order(row: Mapping[str, Any]) -> tuple[object, ...]:  # of equal success, missing is last
-        q, group = (row["secret"], row["gain"]), row["group"]
-        return place[q], -row["probabilistic"], group is None, str(group)
+        place, group = questions.index((row["secret"], row["gain"])), row["group"]
+        return place, -row["probabilistic"], group is None, str(group)
 
     return sorted(rows, key=order)
 
@@ -333,11 +333,11 @@ def _group_capacity(
     for row in counts.frame("group_capacity", identity).iter_rows(named=True):
         pair = int(row["people"]), int(row["everybody"])  # with a value: in the group, in all
         people_by_group.setdefault((row["secret"], row["member_of"]), []).append(pair)
-    capacities = {key: bayes_capacity.capacity(n) for key, n in people_by_group.items()}
+    capacities = {key: channel_measures.capacity(n) for key, n in people_by_group.items()}
     rows = []
     for group in groups:
         factor = capacities.get((group["secret"], group["member_of"]))
-        bits = None if factor is None else bayes_capacity.bits(factor)
+        bits = None if factor is None else math.log2(factor)
         rows.append(dict(group) | {"capacity": factor, "capacity_bits": bits})
     return rows
 
@@ -350,6 +350,11 @@ def detail_table(
     return pl.DataFrame(lines, schema=DETAILS[name])
 
 
-def _detail_order(place: Mapping[Question, int], row: Mapping[str, Any]) -> tuple[int, float]:
-    within = row.get("bin", row.get("threshold", row.get("quantile")))
-    return place[row["secret"], row["gain"]], float(within or 0)
+def _in_order(rows: list[dict[str, Any]], questions: Sequence[Question]) -> list[dict[str, Any]]:
+    """Return rows of details by question, then by bin, threshold or quantile."""
+
+    def order(row: Mapping[str, Any]) -> tuple[int, float]:
+        within = row.get("bin", row.get("threshold", row.get("quantile")))
+        return questions.index((row["secret"], row["gain"])), float(within or 0)
+
+    return sorted(rows, key=order)

@@ -12,7 +12,7 @@ from typing import Any
 
 from qifsql.counting.counts import Counts
 from qifsql.measures import household_risk
-from qifsql.measures.gain import success
+from qifsql.measures.bayes import success
 from qifsql.measures.profile import Profile
 from qifsql.query.compiler import Question
 

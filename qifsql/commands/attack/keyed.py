@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import Any, cast
@@ -33,7 +33,7 @@ from qifsql.engine.protocol import LocalEngine
 from qifsql.engine.settings import Settings
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError, InternalError, TargetError, plural
-from qifsql.measures import bayes, gain
+from qifsql.measures import bayes
 from qifsql.measures.bayes import Success
 from qifsql.query import compiler
 from qifsql.query.compiler import Question
@@ -102,7 +102,7 @@ def measured(
     """Return the result of an attack without extras, and the prior success by secret."""
     run = _Run(engine, bound, (spec, Extras()))
     result = run.assess(origin)
-    return result, {j: gain.success(prior, j, g) for (j, g), prior in run.prior.items()}
+    return result, {j: bayes.success(prior, j, g) for (j, g), prior in run.prior.items()}
 
 
 def look_up(request: Request, settings: Settings | None) -> None:
@@ -151,6 +151,7 @@ class _Run:
 
     @property
     def _has_details(self) -> bool:
+        """Return whether tables of details are asked for, besides those of thresholds."""
         bound, microdata = self.bound, self.bound.microdata
         has_distributions = bound.quantiles or self.extras.histogram or self.extras.value_chances
         return bool(has_distributions or microdata.by or microdata.household)
@@ -205,7 +206,7 @@ class _Run:
             details |= further_measures.sure(self.bound, steps, self.prior, details["thresholds"])
         origin = self._describe(origin)
         rows, ids = self._rows(origin, details)
-        schema = self._schema(details)
+        schema = self._schema(has_details=bool(details))
         frame = pl.DataFrame(rows, schema=schema)
         tables = {
             name: further_measures.detail_table(name, lines, ids) for name, lines in details.items()
@@ -249,8 +250,8 @@ class _Run:
                 rows.append(self._beside_reported(row, j, g))
                 if j in self.by_one_record and not g:  # a row about one known record
                     blocks = self.by_one_record[j]
-                    row = row | blocks.columns(self.prior[j, g], j, self.measured[j])
-                    row["attack_id"] = attack_id(origin, m, j, g, "one")
+                    row |= blocks.columns(self.prior[j, g], j, self.measured[j])
+                    row |= {"attack_id": attack_id(origin, m, j, g, "one")}
                     rows.append(self._beside_reported(row, j, g))
         return rows, ids
 
@@ -300,8 +301,8 @@ class _Run:
             self.counts.plans += counts.plans
         return measures
 
-    def _schema(self, details: Collection[str]) -> dict[str, pl.DataType]:
-        """Return the columns of the result's frame; ``details`` are the names of its details."""
+    def _schema(self, *, has_details: bool) -> dict[str, pl.DataType]:
+        """Return the columns of the result's frame; ``attack_id`` joins it to details, if any."""
         schema = SCHEMA | (INDIVIDUAL if self.bound.models[0].individual else {})
         schema |= GAIN if self.bound.gains else {}
         schema |= PEOPLE if self.bound.microdata.person is not None else {}
@@ -309,7 +310,7 @@ class _Run:
         schema |= REPORTED if self.reported else {}
         for name in self.extras.measures:
             schema |= MEASURES[name]
-        return schema | ({"attack_id": pl.String()} if details else {})
+        return schema | ({"attack_id": pl.String()} if has_details else {})
 
     def _add_bounds(self, origin: Origin, details: dict[str, list[dict[str, Any]]]) -> Origin:
         """Add the bounds over all completions to the details; return the origin with their SQL."""
@@ -329,28 +330,29 @@ class _Run:
     def _check_people(self) -> None:
         """Refuse a target that nobody matches; without a target, check that blocks add up."""
         prior, after = self.prior, self.after
-        if self.bound.target:
-            if not any(p.individuals for p in after.values()):
-                if all(j in self.bound.beliefs for j, _ in prior):
-                    raise TargetError(
-                        "the prior rules out every value that people like the target have, if "
-                        "there are any; check both"
-                    )
-                raise TargetError(
-                    f"the target matches none of the {self.everybody:,} records of "
-                    f"{self.bound.microdata.dataset.name}, so there is nothing to infer; "
-                    "check the values, or ask for fewer quasi-identifiers"
-                )
+        if not self.bound.target:
+            if any(after[q].individuals != prior[q].individuals for q in prior):
+                raise InternalError("the blocks do not add up to the records; please report this")
+        elif any(p.individuals for p in after.values()):
             if set(after) != set(prior):  # a question without people has no profile
                 raise InputError("the prior rules out every value that people like the target have")
-        elif any(after[q].individuals != prior[q].individuals for q in prior):
-            raise InternalError("the blocks do not add up to the records; please report this")
+        elif all(secret in self.bound.beliefs for secret, _ in prior):
+            raise TargetError(
+                "the prior rules out every value that people like the target have, if there are "
+                "any; check both"
+            )
+        else:
+            raise TargetError(
+                f"the target matches none of the {self.everybody:,} records of "
+                f"{self.bound.microdata.dataset.name}, so there is nothing to infer; check the "
+                "values, or ask for fewer quasi-identifiers"
+            )
 
     def _row(self, m: Model, j: int, g: int) -> dict[str, Any]:
         """Return the columns of success of secret j (0: the record) and gain g (0: identity)."""
         names = [q.name for q in self.bound.microdata.qids]
         profile = self.after[j, g]
-        before, then = (gain.success(p, j, g) for p in (self.prior[j, g], profile))
+        before, then = (bayes.success(p, j, g) for p in (self.prior[j, g], profile))
         if j in self.bound.beliefs:  # beliefs are doubles: a rounded success may seem to fall
             then = then.not_below(before)
         return {
@@ -373,10 +375,9 @@ class _Run:
         people = self.reported.get((j, g))
         if people is None:
             return beside_reported(row, None)
-        by_record = row.get("known_records") == "one"
-        return beside_reported(
-            row, people.columns_of_one_record() if by_record else people.columns()
-        )
+        is_of_record = row.get("known_records") == "one"
+        columns = people.columns_of_one_record() if is_of_record else people.columns()
+        return beside_reported(row, columns)
 
     def _guesses(self) -> dict[int, str | None]:
         """Return the best guesses about the target, as texts, by secret (0: whose record it is)."""
@@ -388,6 +389,7 @@ class _Run:
         return {j: guess for j, _, guess in rows}
 
     def _target_columns(self, j: int, g: int) -> dict[str, Any]:
+        """Return the target, how many people match it, and the best guess of the secret ``j``."""
         values = (f"{k}={'(missing)' if v is None else v}" for k, v in self.bound.target.items())
         return {
             "target": ", ".join(values),

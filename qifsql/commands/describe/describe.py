@@ -28,7 +28,7 @@ from qifsql.engine.engines import open_engine
 from qifsql.engine.protocol import LocalEngine
 from qifsql.engine.settings import Settings
 from qifsql.errors import DatasetError, quoted
-from qifsql.measures.entropy import entropy
+from qifsql.measures.channel_measures import entropy
 from qifsql.query.microdata_steps import plan, records_plan
 from qifsql.query.microdata_steps import steps as steps_of
 from qifsql.query.plan import Plan

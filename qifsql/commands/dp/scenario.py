@@ -13,7 +13,7 @@ import polars as pl
 
 from qifsql.commands.dp.count import Counts
 from qifsql.commands.dp.spec import CORRELATED, INFERRED, LOW
-from qifsql.measures.entropy import entropy
+from qifsql.measures.channel_measures import entropy
 
 SCENARIO: dict[str, pl.DataType] = {
     **dict.fromkeys(("scenario", "correlation"), pl.String()),

@@ -32,7 +32,7 @@ from qifsql.counting.counts import Counts
 from qifsql.engine.protocol import Engine
 from qifsql.errors import InputError
 from qifsql.measures import bayes
-from qifsql.measures.gain import success
+from qifsql.measures.bayes import success
 from qifsql.measures.profile import Profile
 from qifsql.query import compiler
 from qifsql.query.microdata_steps import complete

@@ -14,8 +14,7 @@ from places import SAMPLES
 
 import qifsql
 from qifsql.commands.attack import further_measures
-from qifsql.measures.capacity import security
-from qifsql.measures.pointwise import leakage
+from qifsql.measures.channel_measures import leakage, security
 from qifsql.reference import channel as ch
 from qifsql.reference import entropies as en
 

@@ -18,7 +18,7 @@ from qifsql.data.readers import relation
 from qifsql.engine.protocol import Engine
 from qifsql.engine.tables import Tables
 from qifsql.errors import InternalError
-from qifsql.measures import bayes, gain
+from qifsql.measures import bayes
 from qifsql.query import compiler, microdata_steps
 from qifsql.query.columns import unique
 from qifsql.query.plan import Plan
@@ -118,6 +118,6 @@ def _measure_attack(engine: Engine, attack: BoundAttack, when: str) -> list[dict
                 "blocks": posterior[j, 0].blocks,
                 "singled_out": posterior[j, 0].singled_out,
             }
-            successes = (gain.success(profiles[j, 0], j, 0) for profiles in (prior, posterior))
+            successes = (bayes.success(profiles[j, 0], j, 0) for profiles in (prior, posterior))
             rows.append(row | bayes.row(*successes))
     return rows

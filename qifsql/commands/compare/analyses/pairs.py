@@ -16,9 +16,8 @@ from qifsql.commands.compare.analyses.analysed_columns import MOST, Analysed, Re
 from qifsql.counting.losses import MASSES_AT_ONCE, MOST_WIDTHS
 from qifsql.engine.tables import Tables
 from qifsql.errors import quoted
-from qifsql.measures import association, utility
-from qifsql.measures.association import Cell, Moments
-from qifsql.measures.utility import Mass
+from qifsql.measures import utility
+from qifsql.measures.utility import Cell, Mass, Moments
 from qifsql.query.plan import Plan
 from qifsql.query.splice import splice
 
@@ -174,7 +173,7 @@ class Pairs:
         rows = self._read_whole_numbers(splice("compare/associated", tables=names))
         cells = (Cell(*row) for row in rows)
         firsts, seconds = value_counts
-        v = association.cramers_v(cells, records=int(records), firsts=firsts, seconds=seconds)
+        v = utility.cramers_v(cells, records=int(records), firsts=firsts, seconds=seconds)
         reasons = tuple(
             f"{quoted(column.raw.name)} has {'one' if values else 'no'} value"
             for column, values in ((first, firsts), (second, seconds))
@@ -191,7 +190,7 @@ class Pairs:
         names = _tables_of_pair(file, (first.number, second.number)) | {"pairs": pairs}
         (sums,) = self.tables.rows(splice("compare/moments", tables=names))
         moments = Moments(*map(int, sums))
-        return association.correlation(moments), moments.records
+        return utility.correlation(moments), moments.records
 
     def _read_whole_numbers(self, query: exp.Select) -> Iterator[tuple[int, ...]]:
         """Yield the rows of a query, which are read a batch at a time."""
