@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from qifsql.adversary.rule_text import quoted_name, unquoted
 from qifsql.adversary.spec import Attribute
 from qifsql.data.exact import exact
 from qifsql.data.option import as_tuple
@@ -61,7 +62,7 @@ def changed_names(texts: str | Sequence[str]) -> tuple[str, ...]:
             name = match[1] or match[2]
         else:
             name = in_quotes[1] if in_quotes else re.split(r"[=:]", text, maxsplit=1)[0]
-        names += [] if name.strip() == "sample" else [_unquoted(name.strip())]
+        names += [] if name.strip() == "sample" else [unquoted(name.strip())]
     return tuple(dict.fromkeys(names))
 
 
@@ -93,7 +94,7 @@ def _beginning(text: str, sign: str, qids: Sequence[Attribute]) -> tuple[int, in
     ``sign`` is ``=`` or ``:``. Among several names the longest counts; case is ignored only if no
     name matches with it. (0, 0): the text begins with no quasi-identifier.
     """
-    names = [(form, i) for i, q in enumerate(qids, 1) for form in (q.name, _in_quotes(q.name))]
+    names = [(form, i) for i, q in enumerate(qids, 1) for form in (q.name, quoted_name(q.name))]
     for with_case in (str, str.casefold):
         matches = [
             (len(name), i)
@@ -106,20 +107,9 @@ def _beginning(text: str, sign: str, qids: Sequence[Attribute]) -> tuple[int, in
     return 0, 0
 
 
-def _in_quotes(name: str) -> str:
-    """Return a name in double quotes, as CSV writes a field with a comma."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-def _unquoted(text: str) -> str:
-    """Return the name inside double quotes; a text without them as it is."""
-    name = text[1:-1].replace('""', '"')
-    return name if _in_quotes(name) == text else text
-
-
 def _number(name: str, text: str, qids: Sequence[Attribute]) -> int:
     """Return the number of the quasi-identifier of that name, from 1; ``text`` is the change."""
-    for form in (name, name.strip(), _unquoted(name.strip())):
+    for form in (name, name.strip(), unquoted(name.strip())):
         for with_case in (str, str.casefold):
             numbers = [i for i, q in enumerate(qids, 1) if with_case(q.name) == with_case(form)]
             if len(numbers) == 1:
@@ -132,12 +122,11 @@ def _number(name: str, text: str, qids: Sequence[Attribute]) -> int:
 
 def _rate(text: str) -> Fraction:
     """Return the share of records that ``sample=SHARE`` keeps, above 0 and at most 1."""
-    try:
-        rate = exact(text)
-    except ValueError as e:
+    rate = exact(text)
+    if rate is None:
         raise InputError(
             f"sample={quoted(text)[1:-1]} is not a share; write one such as sample=0.1"
-        ) from e
+        )
     if not 0 < rate <= 1:
         raise InputError(
             "a sample keeps a share above 0 and at most 1; expected, for example, sample=0.1"

@@ -54,7 +54,7 @@ def parse(text: str) -> Gain:
         return IDENTITY
     if kind not in KINDS or kind == "identity" or not rest:
         raise InputError(f"there is no gain {quoted(text)}; use {HOW}")
-    number = None if kind in ("matrix", "sql") else _number(rest)
+    number = None if kind in ("matrix", "sql") else exact(rest)
     if number is None and kind in STAKED:  # a file or an expression; worth:4 has a number
         return Gain(text.strip(), kind, source=rest)  # type: ignore[arg-type]
     if number is None:
@@ -71,11 +71,3 @@ def _check_number(number: Fraction, text: str, *, integer: bool) -> None:
         raise InputError(f"gain {quoted(text)} needs a number from 0 with at most 9 decimals")
     if number > 10**9:
         raise InputError(f"gain {quoted(text)} is beyond 1,000,000,000; use a smaller number")
-
-
-def _number(text: str) -> Fraction | None:
-    """Return the exact number that a text writes, None if it writes none."""
-    try:
-        return exact(text)
-    except ValueError:
-        return None

@@ -31,15 +31,19 @@ def split(text: str, mark: str, what: str, *, limit: int = 0) -> list[str]:
 
 def in_quotes(name: str, marks: str = MARKS) -> str:
     """Return a name as users write it: in double quotes if it contains a mark or outer blanks."""
-    plain = name and name == name.strip() and not any(mark in name for mark in marks)
-    return name if plain else '"' + name.replace('"', '""') + '"'
+    is_plain = name and name == name.strip() and not any(mark in name for mark in marks)
+    return name if is_plain else quoted_name(name)
 
 
-def unquoted(name: str) -> str:
-    """Return a name without its double quotes."""
-    if len(name) > 1 and name[0] == name[-1] == '"':
-        return name[1:-1].replace('""', '"')
-    return name
+def quoted_name(name: str) -> str:
+    """Return a name in double quotes, as CSV writes a field with a comma."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def unquoted(text: str) -> str:
+    """Return the name inside double quotes; a text that is not in quotes as it is."""
+    name = text[1:-1].replace('""', '"')
+    return name if quoted_name(name) == text else text
 
 
 def probability(text: str | float, what: str) -> Fraction:

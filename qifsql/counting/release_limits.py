@@ -104,12 +104,9 @@ class ClassLimits:
 
 def fraction(value: Number, what: str) -> Fraction:
     """Return a number exactly; InputError, which names it ``what``, if it is none or too long."""
-    try:
-        if isinstance(value, bool):
-            raise ValueError
-        number = exact(value)
-    except ValueError as e:
-        raise InputError(f"{what} is not a number; give one such as 0.2") from e
+    number = None if isinstance(value, bool) else exact(value)
+    if number is None:
+        raise InputError(f"{what} is not a number; give one such as 0.2")
     if number.denominator > LARGEST_DENOMINATOR or abs(number.numerator) > LARGEST_DENOMINATOR**2:
         raise InputError(f"{what} has too many digits; nine behind the point are enough")
     return number

@@ -21,6 +21,7 @@ A missing value stays missing. A column whose name is the whole text is that col
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import date, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -186,11 +187,12 @@ def _bands(original: Column, how: str) -> exp.Expr:
 
 def _limit_value(text: str, type_: str) -> Fraction | date | None:
     """Return the value of a limit of values of a type; None if the text is none."""
-    try:
-        value = date.fromisoformat(text) if type_ == "DATE" else exact(text)
-    except ValueError:
+    if type_ == "DATE":
+        with suppress(ValueError):
+            return date.fromisoformat(text)
         return None
-    if isinstance(value, date) or type_ in FLOATING:
+    value = exact(text)
+    if value is None or type_ in FLOATING:
         return value
     units = value * 10 ** scale_of(type_)  # of the last decimal
     return value if abs(units) < LARGEST and not units % 1 else None
@@ -209,7 +211,7 @@ def _write_limit(limit: str, type_: str) -> str:
     """Return a limit as SQL and labels have it: ``1e1`` as 10, ``19600101`` as 1960-01-01."""
     if type_ == "DATE":
         return date.fromisoformat(limit).isoformat()
-    return str(int(exact(limit))) if family(type_) in INTEGERS else f"{Decimal(limit):f}"
+    return str(int(Fraction(limit))) if family(type_) in INTEGERS else f"{Decimal(limit):f}"
 
 
 def _labels(limits: Sequence[str], type_: str) -> list[str]:

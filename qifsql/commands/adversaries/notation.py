@@ -181,10 +181,7 @@ def number(value: object) -> Fraction | None:
     """Return a number exactly as it is written (0.9, 2/3); None if it is not a finite number."""
     if isinstance(value, bool) or not isinstance(value, str | int | float | Fraction | Decimal):
         return None
-    try:
-        return exact(value)
-    except ValueError:
-        return None
+    return exact(value)
 
 
 def _split_name(text: str) -> tuple[str, str]:

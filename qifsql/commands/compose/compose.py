@@ -231,12 +231,11 @@ def _parse_confidence(confidence: float | str | Sequence[float | str]) -> tuple[
     texts = [confidence] if isinstance(confidence, int | float | str) else list(confidence)
     levels = set()
     for text in texts:
-        try:
-            level = exact(text)
-        except ValueError as e:
+        level = exact(text)
+        if level is None:
             raise InputError(
                 f"confidence {quoted(str(text))} is not a number; give one such as 0.25"
-            ) from e
+            )
         if not 0 < level <= 1 or level.denominator > intersect.MOST_PARTS:
             raise InputError(
                 f"confidence {quoted(str(text))} is not above 0 and at most 1, with six digits at "

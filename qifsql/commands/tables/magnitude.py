@@ -114,11 +114,10 @@ class Rules:
 
 def _fraction(text: float | str) -> Fraction | None:
     """Return a percentage exactly as written; None: not a number, or too many decimals."""
-    try:
-        percentage = exact(text)
-    except ValueError:
+    percentage = exact(text)
+    if percentage is None or 10**MOST_DIGITS % percentage.denominator:
         return None
-    return percentage if 10**MOST_DIGITS % percentage.denominator == 0 else None
+    return percentage
 
 
 def parse_magnitudes(texts: str | Sequence[str]) -> list[Magnitude]:
