@@ -100,3 +100,21 @@ SELECT
     people_alone
 FROM households AS homes_of_people
 CROSS JOIN unhoused AS people_alone;
+
+-- One row per record, in the order of the input: its position, its key, the people of its block in the
+-- sample and, as expected, in the population, its risk, and that of its household.
+{# record_risks(key=0, as_text=0, household=0), record_risks(key=1, as_text=1, household=1) #}
+CREATE OR REPLACE VIEW record_risks AS
+SELECT
+    everybody.record,
+    {% if key %}
+    everybody.key{{ "::VARCHAR" if as_text }} AS key,
+    {% endif %}
+    risky.size AS block_size,
+    risky.size / risky.share AS population_block,
+    risky.risk
+    {{ ", coalesce(household_risks.risk, risky.risk) AS household_risk" if household }}
+FROM everybody
+JOIN risky ON risky.qid IS NOT DISTINCT FROM everybody.qid
+{{ "LEFT JOIN household_risks ON household_risks.household = everybody.household" if household }}
+ORDER BY everybody.record;

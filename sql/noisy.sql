@@ -1024,3 +1024,17 @@ INNER JOIN expected_{{ j }}
     AND coded.place_{{ i }} = expected_{{ j }}.place_{{ i }}
     {% endfor %}
 {% endfor %};
+
+-- One row per record, in the order of the input: its position, its key and, at re-identification (0)
+-- and at each secret, the success with exact knowledge, and the expected one.
+{# records_expected(key=0, as_text=0, secrets=0), records_expected(key=1, as_text=1, secrets=1) #}
+CREATE OR REPLACE VIEW records_expected AS
+SELECT
+    everybody.record,
+    {% if key %}
+    everybody.key{{ "::VARCHAR" if as_text }} AS key,
+    {% endif %}
+    {{ range(secrets + 1) | each("people_expected.exact_success_#, people_expected.success_#", ", ") }}
+FROM everybody
+LEFT JOIN people_expected ON people_expected.qid IS NOT DISTINCT FROM everybody.qid
+ORDER BY everybody.record;

@@ -108,6 +108,16 @@ def with_names(query: exp.Select, names: Mapping[str, str]) -> exp.Select:
     return query.select(*named(columns), append=False)
 
 
+def key_shape(key: Attribute | None, native: Collection[str]) -> dict[str, bool]:
+    """Return the part of the shape of a view about its column ``key``: as text if not native."""
+    return {"key": key is not None, "as_text": bool(key and family(key.type) not in native)}
+
+
+def with_key(query: exp.Select, key: Attribute | None) -> exp.Select:
+    """Return a query whose column ``key``, if any, has the user's name."""
+    return query if key is None else with_names(query, {"key": key.name})
+
+
 def without_rows(types: Mapping[str, str]) -> exp.Select:
     """Return a query without rows, whose columns have these types by their names."""
     zeros = {name: exp.cast(number(0), kind, dialect="duckdb") for name, kind in types.items()}

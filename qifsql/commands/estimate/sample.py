@@ -15,12 +15,11 @@ from qifsql.engine.protocol import Engine
 from qifsql.errors import InputError, WeightError, plural, quoted
 from qifsql.measures import household_risk
 from qifsql.query import microdata_steps
-from qifsql.query.columns import as_native, named, same_block
+from qifsql.query.columns import key_shape, with_key
 from qifsql.query.plan import Plan, Step
 from qifsql.query.splice import make_step, splice
 from qifsql.query.templates import load
 
-HOUSEHOLD_RISKS = "household_risks"
 UNIT = 2**60  # parts of one in sums of risks and shares
 
 
@@ -134,26 +133,11 @@ class Sampled:
         # By block (``crowds``): its size, its share of the population's block, a record's risk.
         risky = self._step("risky", "chances", kinds="crowds")
         steps = [*self._crowds(), risky, microdata_steps.everybody(microdata)]
-        columns: list[tuple[exp.Expr, str]] = [(exp.column("record", "everybody"), "record")]
-        if microdata.key is not None:
-            key = as_native(exp.column("key", "everybody"), microdata.key, native)
-            columns.append((key, microdata.key.name))
-        size = exp.column("size", "risky")
-        people = exp.Div(this=size.copy(), expression=exp.column("share", "risky"))
-        columns += [(size, "block_size"), (people, "population_block")]
-        columns += [(exp.column("risk", "risky"), "risk")]
-        query = exp.select().from_("everybody")
-        query = query.join("risky", on=same_block("everybody", "risky", len(microdata.qids)))
-        if microdata.household is not None:
-            steps += self._household_steps()
-            query = query.join(HOUSEHOLD_RISKS, using="household", join_type="left")
-            risk = exp.func(
-                "coalesce", exp.column("risk", HOUSEHOLD_RISKS), exp.column("risk", "risky")
-            )
-            columns += [(risk, "household_risk")]
-        query = query.select(*named(columns))
-        query = query.order_by(exp.column("record", "everybody"))
-        return microdata_steps.plan(microdata, steps, query)
+        has_households = microdata.household is not None
+        shape = {**key_shape(microdata.key, native), "household": has_households}
+        query = splice("estimate/record_risks", width=len(microdata.qids), shape=shape)
+        steps += self._household_steps() if has_households else []
+        return microdata_steps.plan(microdata, steps, with_key(query, microdata.key))
 
     def _count_individuals(self) -> int:
         """Return the number of individuals in the sample; WeightError if a weight is 0."""
@@ -209,7 +193,7 @@ class Sampled:
     def _household_steps(self) -> list[Step]:
         """Return the steps from ``_crowds`` to the risk of each household, through its members."""
         steps = [self._step(name) for name in ("kinds", "chances", "housed")]
-        return [*steps, make_step(HOUSEHOLD_RISKS)]
+        return [*steps, make_step("household_risks")]
 
     def _unit(self) -> Step:
         """Return the step ``asked``: the sampling fraction, or the unit to make weights whole."""

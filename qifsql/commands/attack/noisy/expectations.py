@@ -14,8 +14,8 @@ from qifsql.commands.attack.noisy import elimination
 from qifsql.commands.attack.noisy.coding import Coded
 from qifsql.commands.attack.noisy.elimination import States
 from qifsql.errors import InputError
-from qifsql.query.columns import as_native, named, native_types, same_block
-from qifsql.query.microdata_steps import RECORD, everybody, plan
+from qifsql.query.columns import key_shape, native_types, with_names
+from qifsql.query.microdata_steps import everybody, plan
 from qifsql.query.shapes import Shape
 from qifsql.query.splice import splice
 from qifsql.results.storage import Origin, stream
@@ -33,26 +33,19 @@ def write(coded: Coded, path: Path, origin: Origin, notes: Sequence[str]) -> int
     for j in range(len(microdata.secrets) + 1):
         _make_expected(coded, j)
     qids = range(1, coded.width + 1)
-    shape: dict[str, Shape] = {
-        "qids": qids,
-        "places": coded.places,
-        "secrets": len(microdata.secrets),
+    of_people: dict[str, Shape] = {"qids": qids, "places": coded.places}
+    of_people |= {"secrets": len(microdata.secrets)}
+    coded.tables.make("people_expected", splice("noisy/people_expected", shape=of_people))
+    shape = {**key_shape(microdata.key, native_types(path)), "secrets": len(microdata.secrets)}
+    query = splice("noisy/records_expected", width=coded.width, shape=shape)
+    suffixes = ["", *(f"_{secret.name}" for secret in microdata.secrets)]
+    names = {
+        f"{name}_{j}": f"{name}{suffix}"
+        for j, suffix in enumerate(suffixes)
+        for name in ("exact_success", "success")
     }
-    coded.tables.make("people_expected", splice("noisy/people_expected", shape=shape))
-    columns: list[tuple[exp.Expr, str]] = [(exp.column(RECORD, "everybody"), RECORD)]
-    if microdata.key:
-        key = as_native(exp.column("key", "everybody"), microdata.key, native_types(path))
-        columns.append((key, microdata.key.name))
-    for j, suffix in enumerate(["", *(f"_{s.name}" for s in microdata.secrets)]):
-        columns += [
-            (exp.column(f"{name}_{j}", "people_expected"), f"{name}{suffix}")
-            for name in ("exact_success", "success")
-        ]
-    query = exp.select(*named(columns)).from_("everybody")
-    alike = same_block("everybody", "people_expected", coded.width)
-    query = query.join("people_expected", on=alike, join_type="left")
-    query = query.order_by(exp.column(RECORD, "everybody"))
-    rows = plan(microdata, (everybody(microdata),), query)
+    names |= {"key": microdata.key.name} if microdata.key else {}
+    rows = plan(microdata, (everybody(microdata),), with_names(query, names))
     origin = replace(origin, notes=tuple(notes))
     return stream(coded.tables.engine, rows, path, origin, what="writing records")
 
