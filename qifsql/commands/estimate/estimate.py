@@ -148,8 +148,7 @@ def estimate(
         details = _risk_tables(sizes, counted)
         if microdata.household is not None:
             row = {"household": microdata.household.name} | sample.households()
-            columns = {name: [row[name]] for name in HOUSEHOLDS}
-            details["households"] = pl.DataFrame(columns, schema=HOUSEHOLDS)
+            details["households"] = pl.DataFrame([row], schema=HOUSEHOLDS)
         extent = {"fraction": float(sample.fraction), "population": sizes.population}
         if out is not None:
             records_plan = sample.every_record(native_types(out))
@@ -165,16 +164,18 @@ def estimate(
     notes = [*microdata.notes, *left_out]
     households = "households" in details
     notes += cautions(sizes, counted, estimates, weights, sample.unit, households=households)
-    further: dict[str, Any] = {"seconds": origin.seconds}  # of the rows of all methods
+    further: dict[str, Any] = {"seconds": origin.seconds}  # the same in all rows
+    further["qids"] = [q.name for q in microdata.qids]
+    further["n_qids"] = len(microdata.qids)
+    schema = ESTIMATES
     if microdata.person is not None:
         further |= {"records": records, "people": sizes.records, "known_records": "all"}
         details["individual"] = details["individual"].rename({"records": "people"})
         notes.append(NOTE_ON_PEOPLE)
+        schema = ESTIMATES | PEOPLE
     # Whether the fit of Pitman's model shows that blocks are more even than in it.
     even = any(e.method == "pitman" and e.remark == REMARKS["even"] for e in estimates)
-    names = [q.name for q in microdata.qids]
-    rows = [_row(sizes, uniques, names, even=even) | further for uniques in estimates]
-    schema = ESTIMATES if microdata.person is None else ESTIMATES | PEOPLE
+    rows = [_row(sizes, uniques, even=even) | further for uniques in estimates]
     frame = pl.DataFrame(rows, schema=schema)
     return Result(frame=frame, origin=origin, details=details, notes=tuple(notes))
 
@@ -230,12 +231,13 @@ def _fraction(options: EstimateOptions) -> Fraction | int | None:
     return population
 
 
-def _row(sizes: Sizes, uniques: Uniques, qids: list[str], *, even: bool) -> dict[str, Any]:
-    """Return the row of one method (``ESTIMATES``) without seconds; None for what it lacks."""
+def _row(sizes: Sizes, uniques: Uniques, *, even: bool) -> dict[str, Any]:
+    """Return the columns of one method (``ESTIMATES``) that it has.
+
+    ``even``: the blocks of the sample are more even than in Pitman's model.
+    """
     reason = caution_of(sizes, uniques, even=even)
     row: dict[str, Any] = {
-        "qids": qids,
-        "n_qids": len(qids),
         "method": uniques.method,
         "takes": uniques.takes,
         "records": sizes.records,
@@ -256,8 +258,7 @@ def _row(sizes: Sizes, uniques: Uniques, qids: list[str], *, even: bool) -> dict
         if sizes.alone:  # the share of the sample's uniques that are unique in the population
             expected_share = uniques.number * float(sizes.fraction) / sizes.alone
             row["of_sample_uniques"] = min(expected_share, 1.0)
-    fitted = {f"fitted_{name}": value for name, value in uniques.parameters.items()}
-    return dict.fromkeys(ESTIMATES) | row | fitted
+    return row | {f"fitted_{name}": value for name, value in uniques.parameters.items()}
 
 
 def _risk_tables(sizes: Sizes, counted: Counted) -> dict[str, pl.DataFrame]:

@@ -55,12 +55,11 @@ def _sample_sentence(row: Mapping[str, Any]) -> str:
         sampled = words.persons(row["people"])
         records = said("{people} in {records}", people=sampled, records=records)
     texts = {"records": records, "people": words.persons(row["population"])}
+    singular = "{records}, {share} of {people}; {n} of them is unique in the sample."
+    plural = "{records}, {share} of {people}; {n} of them are unique in the sample."
     if row["fraction"] == 1:
         singular = "{records} of all {people}; {n} of them is unique in the sample."
         plural = "{records} of all {people}; {n} of them are unique in the sample."
-        return counted(singular, plural, row["singled_out"], **texts)
-    singular = "{records}, {share} of {people}; {n} of them is unique in the sample."
-    plural = "{records}, {share} of {people}; {n} of them are unique in the sample."
     share = words.percent(row["fraction"])
     return counted(singular, plural, row["singled_out"], share=share, **texts)
 
