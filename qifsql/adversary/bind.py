@@ -11,7 +11,7 @@ from sqlglot import exp
 from qifsql.adversary import bind_gains, roles, sets, value_files
 from qifsql.adversary import names as naming
 from qifsql.adversary import target as targets
-from qifsql.adversary.models import Model, model
+from qifsql.adversary.models import Model, models_named
 from qifsql.adversary.names import Attributes
 from qifsql.adversary.notes import (
     of_household,
@@ -71,30 +71,29 @@ def _microdata(
     where: exp.Expr | None,
 ) -> Microdata:
     """Return the dataset with the attributes of each role and its filter ``where``."""
-    # The order of the roles is that of ``_attributes``.
-    qids, secrets, key, weight, group, person, household = by_role.values()
-    schema, keys = catalog.schema, _keys(attack.dataset, key)
-    columns = _column_roles(attack, schema, by_role, where=where, keys=keys)
-    repeated = _repeated(attack, catalog, _identifying(attack, key, person), where)
-    goals = {model.goal for model in models}
-    inferred = () if goals == {"re-identification"} else secrets  # else the record is the secret
-    if "membership" in goals and not models[0].individual:
-        group = group or secrets  # members and others are measured apart
+    schema = catalog.schema
+    first = {role: attributes[0] if attributes else None for role, attributes in by_role.items()}
+    group = first[roles.GROUP]
+    if not models[0].individual:
+        group = group or first[roles.MEMBER]  # members and others are measured apart
+    secrets = by_role[roles.SECRET] + by_role[roles.MEMBER]
+    if all(model.goal == "re-identification" for model in models):
+        secrets = ()  # the record is the secret
     return Microdata(
         dataset=attack.dataset,
-        qids=qids,
-        secrets=inferred,
-        key=_first(key),
-        weight=_first(weight),
-        by=_first(group),
+        qids=by_role[roles.QID],
+        secrets=secrets,
+        key=first[roles.KEY],
+        weight=first[roles.WEIGHT],
+        by=group,
         where=where,
         null=attack.null,
         zoned=any("TIME ZONE" in c.type for c in schema.columns),
         releases=tuple(part.dataset for part in schema.parts) or (schema.dataset,),
-        columns=columns,
-        person=_first(person),
-        household=_first(household),
-        repeated=repeated,
+        columns=_column_roles(attack, schema, by_role, where),
+        person=first[roles.PERSON],
+        household=first[roles.HOUSEHOLD],
+        repeated=_repeated(attack, catalog, _identifying(attack, by_role), where),
         names=_names_of_people(attack, catalog, by_role, where),
     )
 
@@ -103,11 +102,10 @@ def _notes(
     attack: Attack, catalog: Catalog, by_role: Mapping[str, Attributes], microdata: Microdata
 ) -> tuple[str, ...]:
     """Return what may mislead in the columns and values of the attack."""
-    qids, secrets, key, _weight, _group, person, _household = by_role.values()
-    identifying = _identifying(attack, key, person)
+    qids, secrets = by_role[roles.QID], by_role[roles.SECRET] + by_role[roles.MEMBER]
     where = microdata.where
     return (
-        *of_roles(_models(attack), qids, secrets, identifying),
+        *of_roles(_models(attack), qids, secrets, _identifying(attack, by_role)),
         *(of_records(column, here=attack.may_count_people) for column in microdata.repeated),
         *map(of_household, _households(attack, catalog, where)),
         *map(of_names, microdata.names),
@@ -116,9 +114,10 @@ def _notes(
     )
 
 
-def _identifying(attack: Attack, key: Attributes, person: Attributes) -> dict[str, str]:
+def _identifying(attack: Attack, by_role: Mapping[str, Attributes]) -> dict[str, str]:
     """Return the user's names of columns that identify people, by the engine's names."""
-    return _keys(attack.dataset, key) | {a.expression.name: a.name for a in person}
+    people = {a.expression.name: a.name for a in by_role[roles.PERSON]}
+    return _keys(attack.dataset, by_role[roles.KEY]) | people
 
 
 def _attributes(
@@ -126,20 +125,20 @@ def _attributes(
 ) -> tuple[exp.Expr | None, dict[str, Attributes]]:
     """Return the filter (None: all records), and the typed attributes of each role.
 
-    All roles are there, always in one order: quasi-identifiers, secrets (of membership the flag),
-    key, weight, group, person, household. One without attributes has an empty tuple.
+    A role without attributes has an empty tuple. The secret of membership is its flag (``member``).
     """
     schema = catalog.schema
     names = attack.qids or tuple(attack.target)  # without qids, the target names them
     distinct = _tells_absent(attack)
     qids = naming.attributes(names, schema, naming.QID, distinct=distinct, again=not attack.qids)
-    secrets = _secrets(attack, models[0], schema)
+    secrets = naming.attributes(attack.secrets, schema, naming.SECRET)
+    flags = _flags(attack, models[0], schema)
     key = naming.of_column(attack.key, schema)
     weight = naming.weight(attack.weight, schema)
     where = None if attack.where is None else parse(attack.where, schema, "the filter (where)")
     if not qids:
         raise ColumnError(f"no quasi-identifiers for {schema.dataset}; name some with --qids")
-    _refuse_known_secrets(qids, secrets, key)
+    _refuse_known_secrets(qids, secrets + flags, key)
     inferring = [m.acronym for m in models if m.goal == "attribute inference"]
     if inferring and not secrets:
         raise ColumnError(f"model {inferring[0]} infers a secret; name one with --secret")
@@ -147,7 +146,8 @@ def _attributes(
     sets.check(attack, models)
     by_role = {
         roles.QID: qids,
-        roles.MEMBER if models[0].goal == "membership" else roles.SECRET: secrets,
+        roles.SECRET: secrets,
+        roles.MEMBER: flags,
         roles.KEY: key,
         roles.WEIGHT: weight,
         roles.GROUP: group,
@@ -164,18 +164,10 @@ def _tells_absent(attack: Attack) -> bool:
 
 
 def _column_roles(
-    attack: Attack,
-    schema: Schema,
-    by_role: Mapping[str, Attributes],
-    *,
-    where: exp.Expr | None,
-    keys: Mapping[str, str],
+    attack: Attack, schema: Schema, by_role: Mapping[str, Attributes], where: exp.Expr | None
 ) -> tuple[ColumnRoles, ...]:
-    """Return all columns of the dataset with their roles.
-
-    ``by_role`` has the attributes of each role, and ``where`` is the filter. ``keys`` are further
-    columns that identify people: the user's names by the engine's names.
-    """
+    """Return all columns of the dataset with their roles; ``where`` is the filter."""
+    keys = _keys(attack.dataset, by_role[roles.KEY])
     wave = attack.wave
     if wave is not None and (parts := split_name(wave)) is not None:
         wave, _ = parts  # "year" of "year=2018,2019"
@@ -185,9 +177,8 @@ def _column_roles(
     return roles.columns(schema, by_role, where=where, wave=wave, keys=keys, there=there)
 
 
-def _secrets(attack: Attack, model: Model, schema: Schema) -> Attributes:
-    """Return the secrets or, of a membership model, the flag of members; refuse an unused flag."""
-    secrets = naming.attributes(attack.secrets, schema, naming.SECRET)
+def _flags(attack: Attack, model: Model, schema: Schema) -> Attributes:
+    """Return the flag of members, if the model is about membership; refuse an unused flag."""
     if model.goal == "membership":
         return _member(attack, schema)
     if attack.member is not None:
@@ -195,7 +186,7 @@ def _secrets(attack: Attack, model: Model, schema: Schema) -> Attributes:
             "member says who is in the release, for models of membership (cms, ims, cml, iml); "
             f"leave it out of {model.acronym}"
         )
-    return secrets
+    return ()
 
 
 def _column_of(name: str | None, schema: Schema, role: str) -> Attributes:
@@ -241,7 +232,7 @@ def _beliefs(attack: Attack, secrets: Attributes, catalog: Catalog) -> dict[int,
 
 def _models(attack: Attack) -> tuple[Model, ...]:
     """Return the models, each once; refuse models that cannot be combined, or do not fit."""
-    models = tuple(dict.fromkeys(model(name.strip()) for name in attack.models))
+    models = models_named(attack.models)
     if not models:
         raise InputError("no model is named; name one, such as crs")
     if len({m.individual for m in models}) > 1:
@@ -296,10 +287,6 @@ def _member(attack: Attack, schema: Schema) -> Attributes:
     if len(flags) > 1:
         raise InputError("membership takes one flag; name one")
     return flags
-
-
-def _first(attributes: Attributes) -> Attribute | None:
-    return attributes[0] if attributes else None
 
 
 def _refuse_known_secrets(qids: Attributes, secrets: Attributes, key: Attributes) -> None:

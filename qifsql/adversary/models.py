@@ -5,6 +5,7 @@ sensitive attribute (attribute inference), or a person's presence in the release
 single release is a collection of one.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -70,6 +71,12 @@ MODELS = {
         Model("iml", _M, True, True, "PoPETs Table 1, appendix C"),
     )
 }
+
+
+def models_named(names: str | Sequence[str]) -> tuple[Model, ...]:
+    """Return the models of acronyms, each once; they are a list, or a text with commas."""
+    texts = names.split(",") if isinstance(names, str) else names
+    return tuple(dict.fromkeys(model(text.strip()) for text in texts))
 
 
 def model(name: str) -> Model:

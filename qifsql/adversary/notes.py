@@ -36,7 +36,6 @@ def of_records(repeated: Repeated, *, here: bool = False) -> str:
     ``here``: the command that shows the note takes ``--person``. In large files records are not
     counted: ``repeated.records`` is 0.
     """
-    numbers = f"{plural(repeated.values, 'value')} in {plural(repeated.records, 'record')}"
     column = shlex.quote(repeated.column)
     way = f"count people with --person {column}"
     if not here:
@@ -44,30 +43,31 @@ def of_records(repeated: Repeated, *, here: bool = False) -> str:
             f"{COUNT_PEOPLE} count people with --person {column}, and qifsql anonymise --one-per "
             f"{column} writes one record per person"
         )
-    return (
-        f"{RECORDS_COUNTED}: {quoted(repeated.column)} has "
-        f"{numbers if repeated.records else 'the same value in several records'}; {way}"
-    )
+    return f"{RECORDS_COUNTED}: {quoted(repeated.column)} has {_repetition(repeated)}; {way}"
+
+
+def _repetition(repeated: Repeated) -> str:
+    """Return how many values are in how many records (0 records: not counted in large files)."""
+    if not repeated.records:
+        return "the same value in several records"
+    return f"{plural(repeated.values, 'value')} in {plural(repeated.records, 'record')}"
 
 
 def of_household(repeated: Repeated) -> str:
-    """Return the note that a column numbers households (0 records: not counted in large files)."""
-    numbers = f"{plural(repeated.values, 'value')} in {plural(repeated.records, 'record')}"
+    """Return the note that a column numbers households."""
     return (
-        f"{HOUSEHOLDS}: {quoted(repeated.column)} has "
-        f"{numbers if repeated.records else 'the same value in several records'}, and who finds "
-        f"one member has found the others; attack, check and estimate measure that with "
+        f"{HOUSEHOLDS}: {quoted(repeated.column)} has {_repetition(repeated)}, and who finds one "
+        "member has found the others; attack, check and estimate measure that with "
         f"--household {shlex.quote(repeated.column)}"
     )
 
 
 def of_names(column: Repeated) -> str:
     """Return the note on a column that looks like names of people, which no number is about."""
-    numbers = f"{plural(column.values, 'value')} in {plural(column.records, 'record')}, whose"
+    numbers = f"{_repetition(column)}," if column.records else "values"
     return (
-        f"{quoted(column.column)} has {numbers if column.records else 'values whose'} texts "
-        f"{NAMES_OF_PEOPLE}, which tell who it is; the numbers here leave it out: remove it before "
-        "you publish"
+        f"{quoted(column.column)} has {numbers} whose texts {NAMES_OF_PEOPLE}, which tell who it "
+        "is; the numbers here leave it out: remove it before you publish"
     )
 
 
@@ -89,9 +89,8 @@ def of_words(
     words_of_columns = catalog.usual_words(columns, where, of_first=is_value)
     for name, (words, n, is_part) in words_of_columns.items():
         records = f"at least {plural(n, 'record')}" if is_part else plural(n, "record")
-        texts = ", ".join(quoted(word) if word else "the empty text" for word in words)
         notes.append(
-            f"{quoted(name)} has {texts} in {records}, which is a value here and "
+            f"{quoted(name)} has {_listed_words(words)} in {records}, which is a value here and "
             "not missing: if it means missing, say so with --na "
             f"{shlex.quote(option_text(name, words))}"
         )
@@ -105,13 +104,16 @@ def of_lost_words(catalog: Catalog, columns: Sequence[str], where: exp.Expr | No
     """
     notes = []
     for name, (words, *_) in catalog.usual_words(columns, where).items():
-        texts = ", ".join(quoted(word) if word else "the empty text" for word in words)
         notes.append(
-            f"{quoted(name)} has {texts}: a value in the view cells, and in the view compatible "
-            "any value, unless somebody has it as a raw value; if it means missing, say so with "
-            f"--na {shlex.quote(option_text(name, words))}"
+            f"{quoted(name)} has {_listed_words(words)}: a value in the view cells, and in the "
+            "view compatible any value, unless somebody has it as a raw value; if it means "
+            f"missing, say so with --na {shlex.quote(option_text(name, words))}"
         )
     return notes
+
+
+def _listed_words(words: Sequence[str]) -> str:
+    return ", ".join(quoted(word) if word else "the empty text" for word in words)
 
 
 def of_spellings(

@@ -4,8 +4,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
-from qifsql.adversary.models import Model
-from qifsql.adversary.models import model as model_of
 from qifsql.adversary.options import RAPID, Adversary, AnyNull, Households, Sets
 from qifsql.data.collection import Collection, Source
 from qifsql.data.dataset import Dataset, Tabular, datasets
@@ -211,12 +209,6 @@ class AttackOptions(Adversary, Sets, Households, total=False):
 
 
 OPTIONS = AttackOptions
-
-
-def models_named(model: str | Sequence[str]) -> tuple[Model, ...]:
-    """Return the models of acronyms, each once; they are a list, or a text with commas."""
-    names = model.split(",") if isinstance(model, str) else list(model)
-    return tuple(dict.fromkeys(model_of(name.strip()) for name in names))
 
 
 def refuse_others(

@@ -12,14 +12,9 @@ import polars as pl
 from sqlglot import exp
 
 from qifsql.adversary import roles
+from qifsql.adversary.models import models_named
 from qifsql.adversary.notes import of_categories, of_lost_words
-from qifsql.commands.attack.spec import (
-    AttackOptions,
-    models_named,
-    one_file,
-    refuse_others,
-    require_duckdb,
-)
+from qifsql.commands.attack.spec import AttackOptions, one_file, refuse_others, require_duckdb
 from qifsql.counting import compatibility, losses, risks, suppressed
 from qifsql.counting.bind_compared import bind, check_records
 from qifsql.counting.compatibility import Compatible, Guess

@@ -19,7 +19,7 @@ from typing import Any
 import polars as pl
 
 from qifsql.adversary import roles
-from qifsql.adversary.models import MODELS, Model
+from qifsql.adversary.models import MODELS, Model, models_named
 from qifsql.adversary.rule_text import probability
 from qifsql.adversary.transitions import Rule, rules
 from qifsql.commands.attack import keyed
@@ -33,7 +33,7 @@ from qifsql.commands.attack.keyless.rows import (
     tagged_names,
     target_observations,
 )
-from qifsql.commands.attack.spec import AttackOptions, models_named, refuse_others
+from qifsql.commands.attack.spec import AttackOptions, refuse_others
 from qifsql.counting import transition_files
 from qifsql.data.collection import ABSENT_RULES, Absent, Collection, Source
 from qifsql.data.dataset import Dataset, datasets

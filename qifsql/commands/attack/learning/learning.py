@@ -13,15 +13,10 @@ import polars as pl
 from qifsql.adversary import roles
 from qifsql.adversary.bind_gains import certainties
 from qifsql.adversary.models import model as model_of
+from qifsql.adversary.models import models_named
 from qifsql.adversary.options import NULL_RULES
 from qifsql.commands.attack.keyed import attack_id
-from qifsql.commands.attack.spec import (
-    AttackOptions,
-    models_named,
-    one_file,
-    refuse_others,
-    require_duckdb,
-)
+from qifsql.commands.attack.spec import AttackOptions, one_file, refuse_others, require_duckdb
 from qifsql.counting import coded as codes
 from qifsql.counting import compared_files as reading
 from qifsql.counting.coded import Coded
