@@ -138,7 +138,7 @@ def _attributes(
     where = None if attack.where is None else parse(attack.where, schema, "the filter (where)")
     if not qids:
         raise ColumnError(f"no quasi-identifiers for {schema.dataset}; name some with --qids")
-    _refuse_known_secrets(qids, secrets + flags, key)
+    refuse_known_secrets(qids, secrets + flags, key)
     inferring = [m.acronym for m in models if m.goal == "attribute inference"]
     if inferring and not secrets:
         raise ColumnError(f"model {inferring[0]} infers a secret; name one with --secret")
@@ -289,7 +289,7 @@ def _member(attack: Attack, schema: Schema) -> Attributes:
     return flags
 
 
-def _refuse_known_secrets(qids: Attributes, secrets: Attributes, key: Attributes) -> None:
+def refuse_known_secrets(qids: Attributes, secrets: Attributes, key: Attributes = ()) -> None:
     """Refuse a secret that is a quasi-identifier, has the name of one, or is the key (if any)."""
     for secret in secrets:
         for qid in qids:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from qifsql.adversary import names, roles
+from qifsql.adversary.bind import refuse_known_secrets
 from qifsql.adversary.names import QID, SECRET
 from qifsql.adversary.spec import Attribute, ColumnRoles
 from qifsql.adversary.transitions import Rule
@@ -106,16 +107,17 @@ def releases(
         own_qids = typed([q for q in attributes if q.number == number], catalog)
         release = Release(dataset=dataset, number=number, qids=own_qids, has_absence=has_absence)
         if number == 1:
-            release = replace(release, secrets=typed(focal_secrets, catalog))
-        _check_disjoint(release.secrets, own_qids)
+            what = f"the filter (where) of {catalog.schema.dataset}"
+            secrets_of_release = typed(focal_secrets, catalog)
+            refuse_known_secrets(own_qids, secrets_of_release)
+            where_of_release = catalog.filter(where, what)
+            release = replace(release, secrets=secrets_of_release, where=where_of_release)
         release = _with_linking_columns(release, rules, catalog.schema, catalogs[0].schema)
         if keys:
             key = person_key(keys[min(number, len(keys)) - 1], catalog.schema)
+            focal_key = (sequence[0].key if sequence else None) or key
+            _check_key(key, focal_key, catalog.schema.dataset)
             release = replace(release, key=key)
-            _check_key(key, sequence[0].key if sequence else key, catalog.schema.dataset)
-        if number == 1:
-            what = f"the filter (where) of {catalog.schema.dataset}"
-            release = replace(release, where=catalog.filter(where, what))
         sequence.append(_with_roles(release, catalog.schema))
     return tuple(sequence)
 
@@ -123,9 +125,20 @@ def releases(
 def _with_linking_columns(
     release: Release, rules: Sequence[Rule], schema: Schema, focal: Schema
 ) -> Release:
-    """Return a release with the column of each rule, whose type is that of the focal release."""
+    """Return a release with the column of each rule; refuse one of another type than the focal's.
+
+    ``schema`` has the columns of the release, ``focal`` those of the focal one.
+    """
     columns = {rule: _linking_column(rule, schema) for rule in rules}
-    _check_types(columns, {rule: _linking_column(rule, focal) for rule in rules}, focal, schema)
+    for rule, attribute in columns.items():
+        reference = _linking_column(rule, focal)
+        is_number = rule.kind == "shift"  # shifted numbers may be of different types
+        if not is_number and comparable(reference.type) != comparable(attribute.type):
+            raise ColumnError(
+                f"column {quoted(reference.name)} is {family(reference.type)} in {focal.dataset} "
+                f"but {family(attribute.type)} in {schema.dataset}: values are not converted, as "
+                "the text 007 is not the number 7; write both with one type (CSV: --all-varchar)"
+            )
     steps = release.number - 1  # from the focal release to this one
     constant = {rule: column for rule, column in columns.items() if not rule.drifts}
     return replace(
@@ -190,34 +203,10 @@ def _as_struct(trees: Sequence[exp.Expr]) -> exp.Expr:
     return exp.Struct(expressions=fields)
 
 
-def _check_key(key: Attribute | None, focal_key: Attribute | None, dataset: str) -> None:
+def _check_key(key: Attribute, focal_key: Attribute, dataset: str) -> None:
     """Refuse the key of a release that has another type than that of the focal release."""
-    if key and focal_key and comparable(key.type) != comparable(focal_key.type):
+    if comparable(key.type) != comparable(focal_key.type):
         raise ColumnError(
             f"key {quoted(key.name)} is {family(key.type)} in {dataset} and of another type in the "
             "focal release; write both with one type"
         )
-
-
-def _check_disjoint(secrets: Sequence[Attribute], qids: Sequence[Attribute]) -> None:
-    for secret in secrets:
-        if any(secret.expression == q.expression or secret.name == q.name for q in qids):
-            raise ColumnError(
-                f"secret {quoted(secret.name)} is among the quasi-identifiers; what the adversary "
-                "knows is not a secret: take it out of one of them"
-            )
-
-
-def _check_types(
-    columns: dict[Rule, Attribute], first: dict[Rule, Attribute], focal: Schema, later: Schema
-) -> None:
-    """Refuse columns of a ``later`` release with other types than ``first``, the focal ones."""
-    for rule, attribute in columns.items():
-        reference = first[rule]
-        is_number = rule.kind == "shift"  # shifted numbers may be of different types
-        if not is_number and comparable(reference.type) != comparable(attribute.type):
-            raise ColumnError(
-                f"column {quoted(reference.name)} is {family(reference.type)} in {focal.dataset} "
-                f"but {family(attribute.type)} in {later.dataset}: values are not converted, as "
-                "the text 007 is not the number 7; write both with one type (CSV: --all-varchar)"
-            )

@@ -65,12 +65,8 @@ def _comparison(rows: Sequence[Row]) -> Table:
     heads = [said("the adversary has"), said("certain"), said("best guess")]
     table = Table.of([*heads, said("over the prior")], right=(1, 2, 3))
     first = rows[0]
-    table.add_row(
-        said("nothing (prior)"),
-        words.percent(first["prior_deterministic"]),
-        words.percent(first["prior_probabilistic"]),
-        "",
-    )
+    before = (words.percent(first[f"prior_{n}"]) for n in ("deterministic", "probabilistic"))
+    table.add_row(said("nothing (prior)"), *before)
     names = {
         "focal alone": said("the first release"),
         "linked": said("all, linked without a key"),
@@ -112,7 +108,7 @@ def _links_sentence(row: Row) -> str:
         "{link_vulnerability} (link vulnerability), if a person is in the next release with "
         "probability {presence}."
     )
-    if row["datasets"] == 2:
+    if row["datasets"] == 2:  # a chain of one link
         message = (
             "According to the model, the best link of a record is right with probability "
             "{link_vulnerability} (link vulnerability), if a person is in the next release "
@@ -123,7 +119,7 @@ def _links_sentence(row: Row) -> str:
         note = (
             "A record of a later release belongs to at most one person, so people compete for it."
         )
-        text = f"{text} {said(note)}"
+        text += f" {said(note)}"
     if row["link_accuracy"] is None:
         return text
     right = "In truth, {share} of the best links are right."

@@ -60,7 +60,7 @@ def comparison_table(exact: Row, noisy: Row) -> Table:
         }
     for name, row in priors.items():
         before = row["prior_deterministic"], row["prior_probabilistic"]
-        table.add_row(name, *map(words.percent, before), "")
+        table.add_row(name, *map(words.percent, before))
     for name, row in zip(names, (exact, noisy), strict=True):
         table.add_row(
             name,
