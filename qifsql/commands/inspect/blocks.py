@@ -82,11 +82,7 @@ def blocks_plan(attack: BoundAttack, order: Order, limit: int) -> Plan:
     microdata = attack.microdata
     steps = Steps(attack)
     revealed, *_ = revealed_tables(steps)  # the blocks, with what the first secret reveals
-    template = load("chosen")  # the blocks to show, with all their columns
-    chosen = template.query.copy().order_by(*_rank_columns(microdata, order), append=False)
-    chosen.set("limit", exp.Limit(expression=exp.Literal.number(limit)) if limit else None)
-    chosen = chosen.from_(exp.to_table(revealed))
-    steps.push(Step("chosen", template.doc, chosen, materialized=True))
+    steps.push(_chosen_blocks(revealed, microdata, order, limit))
     query = exp.select().from_("chosen")
     columns = known_values(microdata, "chosen", SHOWABLE)
     columns.append((exp.column("size", "chosen"), "size"))
@@ -100,21 +96,29 @@ def blocks_plan(attack: BoundAttack, order: Order, limit: int) -> Plan:
         columns.append((exp.column("records", table), "records"))
     columns.append((exp.column("owner_success", "chosen"), "success"))
     for j, secret in enumerate(microdata.secrets_of_individuals, 1):
-        steps.need("counts", j)  # the people of each value in a block, as a list
-        _show_counted_values(steps, secret)
-        table, counts = "chosen" if j == 1 else f"revealed_{j}", f"counts_{j}"
-        for joined in (counts,) if j == 1 else (table, counts):
-            same = same_block("chosen", joined, microdata.width)
-            query = query.join(exp.table_(joined), on=same)
-        best_guess = as_native(exp.column("best_guess", table), secret, SHOWABLE)
+        counts = steps.need("counts", j)  # the people of each value in a block, as a list
+        steps.steps[-1] = _with_showable_values(steps.steps[-1], secret)
+        revealed = "chosen" if j == 1 else f"revealed_{j}"  # has the best guess about the secret
+        for table in (counts,) if j == 1 else (revealed, counts):
+            same = same_block("chosen", table, microdata.width)
+            query = query.join(exp.table_(table), on=same)
+        best_guess = as_native(exp.column("best_guess", revealed), secret, SHOWABLE)
         columns += [
-            (exp.column("values", table, quoted=True), f"values_{secret.name}"),
+            (exp.column("values", revealed, quoted=True), f"values_{secret.name}"),
             (best_guess, f"best_guess_{secret.name}"),
-            (exp.column("success", table), f"success_{secret.name}"),
+            (exp.column("success", revealed), f"success_{secret.name}"),
             (exp.column("counts", counts), f"counts_{secret.name}"),
         ]
     query = query.select(*named(columns)).order_by(*_rank_columns(microdata, order, "chosen"))
     return steps.plan(query)
+
+
+def _chosen_blocks(blocks: str, microdata: Microdata, order: Order, limit: int) -> Step:
+    """Return the step of the blocks to show, with all columns of the table ``blocks``."""
+    template = load("chosen")
+    chosen = template.query.copy().order_by(*_rank_columns(microdata, order), append=False)
+    chosen.set("limit", exp.Limit(expression=exp.Literal.number(limit)) if limit else None)
+    return Step("chosen", template.doc, chosen.from_(exp.to_table(blocks)), materialized=True)
 
 
 def _rank_columns(microdata: Microdata, order: Order, table: str | None = None) -> list[exp.Expr]:
@@ -130,10 +134,10 @@ def _rank_columns(microdata: Microdata, order: Order, table: str | None = None) 
     return [*ranks[order], *(exp.Ordered(this=qid, nulls_first=False) for qid in qids)]
 
 
-def _show_counted_values(steps: Steps, secret: Attribute) -> None:
-    """Change the last step, the counts of a secret: its values get types that can be shown."""
-    query = steps.steps[-1].query.copy()  # other attacks have the step, too
+def _with_showable_values(counts: Step, secret: Attribute) -> Step:
+    """Return the step of the counts of a secret; its values have types that can be shown."""
+    query = counts.query.copy()  # other attacks have the step, too
     for entry in query.find_all(exp.PropertyEQ):
         if entry.name == "value":
             entry.set("expression", as_native(entry.expression, secret, SHOWABLE))
-    steps.steps[-1] = replace(steps.steps[-1], query=query)
+    return replace(counts, query=query)

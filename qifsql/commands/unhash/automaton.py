@@ -1,9 +1,10 @@
 """The words of a pattern as an automaton: each word is one path.
 
 So words are counted without writing them out, and each word is written once. The automaton is
-deterministic even if patterns overlap: the same characters always lead to one state. It has no
-cycles, because a pattern has finitely many words. The work of Python grows with the patterns, not
-with their words; SQL writes these by going from state to state.
+deterministic even if patterns overlap: the same characters always lead to one state. It is made
+from a nondeterministic one by the subset construction, and has no cycles, because a pattern has
+finitely many words. The work of Python grows with the patterns, not with their words; SQL writes
+these by going from state to state.
 """
 
 import re
@@ -25,10 +26,10 @@ _ESCAPED: Mapping[str, frozenset[int]] = {
     "n": frozenset({ord("\n")}),
 }
 _ENDLESS = "a repetition without an end; say how often, as in {1,8}"
-MOST_PLACES = 20_000  # characters in the patterns, written out
+MOST_POSITIONS = 20_000  # characters in the patterns, written out
 MOST_MOVES = 50_000  # between states
-MOST_VISITS = 20_000_000  # of places, to find all states
-START, END = 0, 1  # places
+MOST_VISITS = 20_000_000  # of positions, to find all states
+START, END = 0, 1  # positions
 
 Kind = int  # characters that no pattern distinguishes are of one kind
 State = int
@@ -276,30 +277,31 @@ class Automaton:
 def build_automaton(node: Node) -> Automaton:
     """Return the automaton of a pattern; InputError if it would be too large.
 
-    A state is the set of places in which the same characters can end (subset construction).
+    A state is the set of positions in the pattern that the same characters can lead to (subset
+    construction).
     """
-    places = _Places()
-    places.build(node, START, END)
-    classes = {codes for edges in places.edges for codes, _target in edges}
+    pattern = _Positions()
+    pattern.build(node, START, END)
+    classes = {codes for moves in pattern.moves for codes, _target in moves}
     kinds = _group_characters(classes)  # the code points of each kind
     kinds_of_class = {  # the kinds that make a class, by its code points
         codes: [k for k, kind in enumerate(kinds) if kind[0] in codes] for codes in classes
     }
-    start = places.closed({START})
-    states: dict[frozenset[int], State] = {start: 0}  # by the places that are a state
+    start = pattern.closure({START})
+    states: dict[frozenset[int], State] = {start: 0}  # by the positions that are a state
     moves: dict[State, dict[Kind, State]] = {}
-    waiting, move_count = [start], 0  # states whose moves are not known yet
-    while waiting:
-        here = waiting.pop()
+    unexplored, move_count = [start], 0  # states whose moves are not known yet
+    while unexplored:
+        here = unexplored.pop()
         moves[states[here]] = {}
-        for kind, reached in places.reached(here, kinds_of_class).items():
-            after = places.closed(reached)
+        for kind, reached in pattern.reached_by_kind(here, kinds_of_class).items():
+            after = pattern.closure(reached)
             if after not in states:
                 states[after] = len(states)
-                waiting.append(after)
+                unexplored.append(after)
             moves[states[here]][kind] = states[after]
             move_count += 1
-        if move_count > MOST_MOVES or places.visits > MOST_VISITS:
+        if move_count > MOST_MOVES or pattern.visits > MOST_VISITS:
             raise InputError(
                 "the patterns overlap in too many ways to make each word once; give fewer at a "
                 "time, or make their parts differ earlier"
@@ -308,42 +310,41 @@ def build_automaton(node: Node) -> Automaton:
     return Automaton(kinds, moves, finals)
 
 
-class _Places:
-    """Places between characters, from ``START`` to ``END``, and the moves from each place.
+class _Positions:
+    """The positions in a pattern, from ``START`` to ``END``: a nondeterministic automaton.
 
-    ``edges`` have the code points of a character that is read, and the place after it; ``free`` are
-    places that are reached without one. ``visits`` counts places for a limit on the work.
+    ``moves`` has for each position the characters that may be read there (a set of code points) and
+    the position after them; ``free`` the positions that it leads to without a character. ``visits``
+    counts positions for a limit on the work.
     """
 
     def __init__(self) -> None:
-        self.edges: list[list[tuple[frozenset[int], int]]] = [[], []]
+        self.moves: list[list[tuple[frozenset[int], int]]] = [[], []]
         self.free: list[list[int]] = [[], []]
         self.visits = 0
 
-    def reached(
-        self, here: Iterable[int], kinds_of_class: Mapping[frozenset[int], Iterable[Kind]]
+    def reached_by_kind(
+        self, positions: Iterable[int], kinds_of_class: Mapping[frozenset[int], Iterable[Kind]]
     ) -> dict[Kind, set[int]]:
-        """Return the places that a character of each kind leads to, from some places."""
-        targets: dict[Kind, set[int]] = {}
-        for place in here:
-            for codes, target in self.edges[place]:
+        """Return the positions that a character of each kind leads to, from any of these."""
+        reached: dict[Kind, set[int]] = {}
+        for position in positions:
+            for codes, target in self.moves[position]:
                 for kind in kinds_of_class[codes]:
-                    targets.setdefault(kind, set()).add(target)
-        return targets
+                    reached.setdefault(kind, set()).add(target)
+        return reached
 
     def build(self, node: Node, first: int, last: int) -> None:
-        """Add paths from place ``first`` to place ``last``: one for each word of a pattern."""
+        """Add paths from position ``first`` to ``last``: one for each word of a pattern."""
         if isinstance(node, Symbols):
-            self.edges[first].append((node.codes, last))
+            self.moves[first].append((node.codes, last))
         elif isinstance(node, Choice):
             for part in node.parts:
                 self.build(part, first, last)
         elif isinstance(node, Chain):
             here = first
             for part in node.parts[:-1]:
-                after = self._new()
-                self.build(part, here, after)
-                here = after
+                here = self._build_after(part, here)
             if node.parts:
                 self.build(node.parts[-1], here, last)
             else:  # the empty word
@@ -353,36 +354,36 @@ class _Places:
             for n in range(node.largest):
                 if n >= node.smallest:  # enough repetitions: the word may end here
                     self.free[here].append(last)
-                after = self._new()
-                self.build(node.part, here, after)
-                here = after
+                here = self._build_after(node.part, here)
             self.free[here].append(last)
 
-    def closed(self, places: Iterable[int]) -> frozenset[int]:
-        """Return these places and those reached from them without a character, by ``free``.
-
-        Only the end and places from which a character is read are kept: others change nothing.
-        """
-        closure = set(places)
-        waiting = list(closure)
-        while waiting:
-            for place in self.free[waiting.pop()]:
-                if place not in closure:
-                    closure.add(place)
-                    waiting.append(place)
-        self.visits += len(closure)
-        return frozenset(place for place in closure if self.edges[place] or place == END)
-
-    def _new(self) -> int:
-        """Add a place; return its number."""
-        if len(self.edges) >= MOST_PLACES:
+    def _build_after(self, node: Node, first: int) -> int:
+        """Add the paths of a pattern from a position to a new one; return the new one."""
+        if len(self.moves) >= MOST_POSITIONS:
             raise InputError(
-                f"the patterns are too long: written out they have more than {MOST_PLACES:,} "
+                f"the patterns are too long: written out they have more than {MOST_POSITIONS:,} "
                 "characters"
             )
-        self.edges.append([])
+        last = len(self.moves)
+        self.moves.append([])
         self.free.append([])
-        return len(self.edges) - 1
+        self.build(node, first, last)
+        return last
+
+    def closure(self, positions: Iterable[int]) -> frozenset[int]:
+        """Return these positions and those that they lead to without a character.
+
+        Only the end and positions at which a character is read are kept: others change nothing.
+        """
+        reached = set(positions)
+        unexplored = list(reached)
+        while unexplored:
+            for position in self.free[unexplored.pop()]:
+                if position not in reached:
+                    reached.add(position)
+                    unexplored.append(position)
+        self.visits += len(reached)
+        return frozenset(p for p in reached if self.moves[p] or p == END)
 
 
 def _group_characters(classes: Iterable[frozenset[int]]) -> tuple[tuple[int, ...], ...]:

@@ -114,9 +114,6 @@ def unhash(
     counted_patterns, automaton = _read_patterns(patterns, limit)
     if automaton is None and candidates is None:
         raise InputError("no candidates are named; say --pattern '[0-9][A-Z]...' or --candidates")
-    repeated = 0  # candidates of several patterns, which are tried once
-    if automaton is not None:
-        repeated = sum(counted_patterns["candidates"].to_list()) - automaton.words
     candidate_path = None if candidates is None else path_text(candidates)
     origin = Origin.now(settings, "unhash")
     dataset = Dataset.open(source)
@@ -153,7 +150,7 @@ def unhash(
         frame=pl.DataFrame([row], schema=RECOVERED),
         origin=origin.about(spec, paths),
         details={"patterns": counted_patterns} if patterns else {},
-        notes=(*_notes(row, repeated), *remarks(engine)),
+        notes=(*_notes(row, counted_patterns, automaton), *remarks(engine)),
     )
 
 
@@ -216,7 +213,9 @@ def _recover(
     }
 
 
-def _notes(row: Mapping[str, Any], repeated: int) -> tuple[str, ...]:
+def _notes(
+    row: Mapping[str, Any], counted_patterns: pl.DataFrame, automaton: Automaton | None
+) -> tuple[str, ...]:
     """Return remarks on the numbers: unfit records, and the overlap of the patterns."""
     notes = []
     if row["unfit"]:
@@ -227,7 +226,8 @@ def _notes(row: Mapping[str, Any], repeated: int) -> tuple[str, ...]:
             f"than {article} {row['hash']} hash in column {quoted(row['column'])}; shares are of "
             "the others"
         )
-    if repeated:
+    words = automaton.words if automaton is not None else 0  # of any pattern, each once
+    if repeated := sum(counted_patterns["candidates"].to_list()) - words:
         notes.append(f"the patterns overlap in {plural(repeated, 'candidate')}; each is tried once")
     return tuple(notes)
 
