@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import Any, NamedTuple, Unpack
 
 import polars as pl
 import pyarrow as pa
@@ -114,8 +114,7 @@ def describe(
             )
         catalog.types([column(c) for c in chosen], [c.name for c in chosen])
         homes = catalog.people.households([c.name for c in chosen], description.where)
-        spellings: dict[str, Spellings] = {}
-        counted = description.rows(chosen, spellings)
+        counted, spellings = description.count(chosen)
         sample = {} if description.on_spark else description.sample(chosen)
         labels = {c.name: c.label for c in chosen if c.label}
         rows = _with_roles(counted, [home.column for home in homes], sample, labels)
@@ -261,6 +260,20 @@ def _spelt(spellings: Mapping[str, Spellings], dataset: Dataset) -> list[str]:
     return notes
 
 
+class Frequency(NamedTuple):
+    """How many ``values`` of a column occur in so many ``records`` each.
+
+    ``is_missing``: it is the missing value. Of texts, ``is_word``: they often stand for a missing
+    value; ``has_comma``: they are numbers with a decimal comma, or points between thousands.
+    """
+
+    records: int
+    is_missing: bool
+    values: int
+    is_word: bool = False
+    has_comma: bool = False
+
+
 class _Describer:
     """Queries about one column after another."""
 
@@ -273,28 +286,27 @@ class _Describer:
         self.on_spark = engine.settings.engine_name == "spark"  # whose patterns of texts differ
         self.plans: list[Plan] = []
 
-    def rows(
-        self, columns: Sequence[Column], spellings: dict[str, Spellings]
-    ) -> list[dict[str, Any]]:
-        """Return the rows of columns (``SCHEMA``), without roles; nested columns have no numbers.
+    def count(self, columns: Sequence[Column]) -> tuple[list[dict[str, Any]], dict[str, Spellings]]:
+        """Return the rows of columns (``SCHEMA``), without roles, and what their texts look like.
 
-        Add what columns of texts look like to ``spellings``, but not on Spark.
+        Nested columns have no numbers. On Spark nothing is said about texts.
         """
-        rows = {}
+        rows: dict[str, dict[str, Any]] = {}
+        spellings: dict[str, Spellings] = {}
         flat = [c for c in columns if not nested(c.type)]
         # How many columns one statement counts: several of a small file. Spark cannot.
         is_small = bool(flat) and self._count_records() <= FEW
         together = TOGETHER if is_small and not self.on_spark else 1
-        for view, alike in _by_view_and_type(flat, texts=not self.on_spark).items():
+        for (view, _), alike in _by_view_and_type(flat, texts=not self.on_spark).items():
             for start in range(0, len(alike), together):
                 counted = alike[start : start + together]
-                for c, kinds in zip(counted, self._frequencies(counted, view[0]), strict=True):
-                    # frequency, whether missing, number of values; of texts more, for _spellings
-                    rows[c.name] = _summed(c, [kind[:3] for kind in kinds])
-                    if view[0] == "text_frequencies":
-                        spellings[c.name] = _spellings(rows[c.name], kinds)
+                for c, frequencies in zip(counted, self._frequencies(counted, view), strict=True):
+                    row = rows[c.name] = _summed(c, frequencies)
+                    if view == "text_frequencies":
+                        spellings[c.name] = _spellings(row, frequencies)
         empty = dict.fromkeys(SCHEMA)
-        return [rows.get(c.name) or empty | {"column": c.name, "type": c.type} for c in columns]
+        all_rows = [rows.get(c.name) or empty | {"column": c.name, "type": c.type} for c in columns]
+        return all_rows, spellings
 
     def _count_records(self) -> int:
         """Return the number of records that are described; refuse a file without any."""
@@ -304,12 +316,10 @@ class _Describer:
             raise DatasetError(f"{self.dataset.name} has no records; there is nothing to describe")
         return int(records)
 
-    def _frequencies(self, columns: Sequence[Column], view: str) -> list[list[tuple[Any, ...]]]:
-        """Return how many values of each column, missing or not, have which frequency.
+    def _frequencies(self, columns: Sequence[Column], view: str) -> list[list[Frequency]]:
+        """Return the frequencies of the values of each column.
 
-        An item has the frequency, whether the value is missing, and how many values have it; of
-        texts also whether they are words for nothing, and numbers with a comma. All columns have
-        one type, as one statement counts them.
+        All columns have one type, as one statement counts them.
         """
         attributes = tuple(Attribute(c.name, column(c), c.type) for c in columns)
         microdata = Microdata(self.dataset, (), attributes, where=self.where)
@@ -319,9 +329,9 @@ class _Describer:
         query = plan(microdata, steps, exp.select("*").from_(view))
         self.plans.append(query)
         what = columns[0].name + (" and others" if len(columns) > 1 else "")
-        frequencies: list[list[tuple[Any, ...]]] = [[] for _ in columns]
-        for place, *kind in self.engine.rows(query, f"describing {what}", self.dataset.name):
-            frequencies[place - 1].append(tuple(kind))
+        frequencies: list[list[Frequency]] = [[] for _ in columns]
+        for number, *frequency in self.engine.rows(query, f"describing {what}", self.dataset.name):
+            frequencies[number - 1].append(Frequency(*frequency))
         return frequencies
 
     def sample(self, columns: Sequence[Column]) -> Sample:
@@ -376,21 +386,17 @@ def _by_view_and_type(
     return groups
 
 
-def _summed(source_column: Column, frequencies: Sequence[tuple[Any, ...]]) -> dict[str, Any]:
-    """Return the row of a column from its ``frequencies``.
-
-    Each is a number of records, whether the value is missing, and how many values have it.
-    """
-    records = sum(frequency * values for frequency, _, values in frequencies)
-    alone = sum(values for frequency, _, values in frequencies if frequency == 1)
-    there = [(frequency, values) for frequency, missing, values in frequencies if not missing]
+def _summed(source_column: Column, frequencies: Sequence[Frequency]) -> dict[str, Any]:
+    """Return the row of a column (``SCHEMA``), without its role, from its frequencies."""
+    records = sum(f.records * f.values for f in frequencies)
+    alone = sum(f.values for f in frequencies if f.records == 1)
     return {
         "column": source_column.name,
         "type": source_column.type,
         "records": records,
-        "missing": records - sum(frequency * values for frequency, values in there),
-        "distinct": sum(values for _, values in there),
-        "entropy": entropy((frequency, values) for frequency, _, values in frequencies),
+        "missing": sum(f.records * f.values for f in frequencies if f.is_missing),
+        "distinct": sum(f.values for f in frequencies if not f.is_missing),
+        "entropy": entropy((f.records, f.values) for f in frequencies),
         "singled_out": alone,
         "singled_out_share": alone / records,
     }
@@ -403,11 +409,11 @@ def _labelled(texts: pa.Array, labels: Mapping[str, str]) -> pa.Array:
     return pa.array([labels.get(text, text) for text in texts.to_pylist()], pa.string())
 
 
-def _spellings(row: Mapping[str, Any], kinds: Sequence[tuple[Any, ...]]) -> Spellings:
+def _spellings(row: Mapping[str, Any], frequencies: Sequence[Frequency]) -> Spellings:
     """Return what the texts of a column look like, from its frequencies and its ``row``."""
     return Spellings(
-        missing=sum(frequency * values for frequency, _, values, is_word, _ in kinds if is_word),
-        commas=sum(frequency * values for frequency, _, values, _, comma in kinds if comma),
+        missing=sum(f.records * f.values for f in frequencies if f.is_word),
+        commas=sum(f.records * f.values for f in frequencies if f.has_comma),
         records=row["records"] - row["missing"],
     )
 
@@ -437,11 +443,10 @@ def _with_roles(
         )
         for row in plain
     ]
-    guess_of_plain = iter(guesses(columns))
-    nested_column = Guess("nested", NESTED, "high")
+    of_plain = dict(zip((column.name for column in columns), guesses(columns), strict=True))
     with_roles = []
     for row in rows:
-        guess = nested_column if row["records"] is None else next(guess_of_plain)
+        guess = of_plain.get(row["column"]) or Guess("nested", NESTED, "high")
         role = {"suggested_role": guess.role, "why": guess.why, "confidence": guess.confidence}
         with_roles.append(row | role | {"rank": guess.rank, "label": labels.get(row["column"])})
     return with_roles

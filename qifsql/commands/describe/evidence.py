@@ -304,13 +304,13 @@ def _shape(counts: Mapping[str, int], words: Mapping[str, str]) -> str:
         ("serial", SERIAL.fullmatch, 50),
         ("names", names_a_person, 10),
     )
-    for name, test, least in shapes:
-        if len(counts) >= least and _is_mostly(counts, test):
-            nuts = name == "code of a disease" and _is_mostly(counts, NUTS.fullmatch)
-            one_letter = nuts and len({value[:2] for value in counts}) == 1
-            return "place" if one_letter else name
-    nuts = len(counts) >= 3 and _is_mostly(counts, NUTS.fullmatch)
-    return "place" if nuts and len({value[:2] for value in counts}) == 1 else ""
+    found = (n for n, test, least in shapes if len(counts) >= least and _is_mostly(counts, test))
+    shape = next(found, "")
+    may_be_regions = shape in ("", "code of a disease") and len(counts) >= 3
+    if may_be_regions and _is_mostly(counts, NUTS.fullmatch):
+        is_of_one_country = len({value[:2] for value in counts}) == 1
+        return "place" if is_of_one_country else shape
+    return shape
 
 
 def _is_band(value: str) -> bool:
@@ -376,15 +376,16 @@ def _topic(counts: Mapping[str, int], words: Mapping[str, str]) -> Topic | None:
     if not labels or _numbers(labels):
         return None
     about = {value: topics_of(words[value]) for value in labels}
-    shares: list[tuple[float, int, Topic | None]] = []
     candidates = {*chain(*about.values())}
+    best, best_share = None, 0.0  # of equal shares, the first topic wins
     for topic in (topic for topic in SUBJECTS if topic in candidates):
         of_topic = [value for value in labels if topic in about[value]]
         against = [v for v in labels if v not in of_topic and not NEGATIVE.match(words[v])]
         share = sum(labels[v] for v in of_topic) / sum(labels[v] for v in (*of_topic, *against))
-        least = 1 if len(labels) == 1 and len(counts) > 1 else 2  # labels about the subject
-        short = all(len(value) <= 2 for value in of_topic)
-        least = 2 if short else least
-        if len(of_topic) >= least and share >= (0.95 if short else 0.6):
-            shares.append((share, -len(shares), topic))  # of equal shares, the first topic wins
-    return max(shares, default=(0, 0, None), key=lambda s: s[:2])[2]
+        is_short = all(len(value) <= 2 for value in of_topic)
+        is_alone = len(labels) == 1 and len(counts) > 1  # beside "not selected"
+        least = 1 if is_alone and not is_short else 2
+        is_enough = len(of_topic) >= least and share >= (0.95 if is_short else 0.6)
+        if is_enough and share > best_share:
+            best, best_share = topic, share
+    return best
