@@ -4,7 +4,7 @@ The words are those of ``vocabulary/``, a file for each language. Words are look
 that is written ``_in_small_letters_`` without accents, with ``_`` between its words, before
 capitals and around digits. A word that begins or ends with ``_`` begins or ends a word of the
 name: ``_nasc`` is in ``CO_MUNICIPIO_NASC`` and not in ``renasc``. ``?`` may be one more letter:
-``_age?_`` is in ``AGEP``. A word between ``__`` is a whole name (``whole``).
+``_age?_`` is in ``AGEP``. A word between ``__`` is a whole name (``whole_name``).
 """
 
 import re
@@ -83,10 +83,10 @@ def spelled(name: str) -> str:
     return f"_{re.sub(r'[^a-z0-9]+', '_', plain).strip('_')}_"
 
 
-def whole(name: str) -> str:
+def whole_name(name: str) -> str:
     """Return a name (``spelled``) in which also the words for whole names are found (``__note__``).
 
-    >>> whole(spelled("Note"))
+    >>> whole_name(spelled("Note"))
     '__note__'
     """
     return f"_{name}_"
@@ -152,7 +152,7 @@ def numbers_households(column: str) -> bool:
     >>> [numbers_households(name) for name in ("hhid", "hh_size", "id_domicilio", "patient_id")]
     [True, False, True, False]
     """
-    name = whole(spelled(column))
+    name = whole_name(spelled(column))
     if HOUSEHOLD.confidence(name):
         return True
     is_number = any(topic.confidence(name) == "high" for topic in (NUMBER, CODE, NUMBER_OF_ANY))

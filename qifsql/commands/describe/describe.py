@@ -261,7 +261,7 @@ def _spelt(spellings: Mapping[str, Spellings], dataset: Dataset) -> list[str]:
 
 
 class Frequency(NamedTuple):
-    """How many ``values`` of a column occur in so many ``records`` each.
+    """A number of ``values`` of a column that occur in the same number of ``records`` each.
 
     ``is_missing``: it is the missing value. Of texts, ``is_word``: they often stand for a missing
     value; ``has_comma``: they are numbers with a decimal comma, or points between thousands.

@@ -304,8 +304,8 @@ def _shape(counts: Mapping[str, int], words: Mapping[str, str]) -> str:
         ("serial", SERIAL.fullmatch, 50),
         ("names", names_a_person, 10),
     )
-    found = (n for n, test, least in shapes if len(counts) >= least and _is_mostly(counts, test))
-    shape = next(found, "")
+    names = (n for n, test, least in shapes if len(counts) >= least and _is_mostly(counts, test))
+    shape = next(names, "")
     may_be_regions = shape in ("", "code of a disease") and len(counts) >= 3
     if may_be_regions and _is_mostly(counts, NUTS.fullmatch):
         is_of_one_country = len({value[:2] for value in counts}) == 1

@@ -33,7 +33,7 @@ from qifsql.data.topics import (
     Topic,
     numbers_people,
     spelled,
-    whole,
+    whole_name,
 )
 from qifsql.data.types import NUMBERS, family
 
@@ -207,7 +207,7 @@ def _guess(column: Counted, siblings: Siblings) -> Guess:
         return Guess("other", reason(ADMINISTRATION), "high")
     if topic := siblings.survey_topics.get(column.name):
         return Guess("key" if topic is NUMBER else topic.role, reason(topic), "high")
-    visible = _first(QUASI_IDENTIFIERS, whole(question or name))
+    visible = _first(QUASI_IDENTIFIERS, whole_name(question or name))
     # A topic of categories with a column of numbers: its short name meant something else, unless
     # they are years of education.
     if visible and visible.topic.name in CATEGORICAL and column.has_no_categories:
@@ -279,7 +279,7 @@ def _identity(column: Counted, name: str, visible: _Match | None) -> Guess | Non
     unless the column has a handful of values, or its name may mean something else.
     """
     # How surely the name is about a number, and about a name or address; empty if it is not.
-    number, contact = NUMBER.confidence(name), CONTACT.confidence(whole(name))
+    number, contact = NUMBER.confidence(name), CONTACT.confidence(whole_name(name))
     is_about_more = visible is not None and visible.topic.name != "education"
     is_numbered = column.unique or (visible is None and not column.handful)
     if number == "high" and is_numbered and not _sentence(column.name):
@@ -315,7 +315,7 @@ def _time(column: Counted, name: str, siblings: Siblings) -> Guess | None:
         return Guess("quasi-identifier", EVENT, "medium")
     if processing == "high" or (processing and column.seen.clock):
         return Guess("time", reason(PROCESSING), "high")
-    if ADMINISTRATION.confidence(whole(name)) == "high" and column.seen.topic is None:
+    if ADMINISTRATION.confidence(whole_name(name)) == "high" and column.seen.topic is None:
         return Guess("other", reason(ADMINISTRATION), "high")
     return None
 
@@ -356,7 +356,7 @@ def _subject(
     """
     labels = None if column.unique else column.seen.topic or _of_shape(column.seen.shape)
     sibling = siblings.subjects.get(column.name)
-    secret = _first(SECRETS, whole(name)) or _first(SECRETS, name)
+    secret = _first(SECRETS, whole_name(name)) or _first(SECRETS, name)
     if secret and visible and visible.topic.name == COURT:  # court records are public
         secret = None
     if secret and visible and not _sentence(column.name) and _heads(visible, secret, name):
