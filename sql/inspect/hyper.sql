@@ -59,7 +59,7 @@ FROM inners
 GROUP BY parts;
 
 -- One row per value of the secret: the people who have it, and the prior, a fraction in lowest terms.
-CREATE OR REPLACE VIEW prior_of_values AS
+CREATE OR REPLACE VIEW value_priors AS
 SELECT
     secret_values.code,
     secret_values.value,

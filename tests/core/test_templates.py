@@ -320,7 +320,7 @@ OF_A_SECRET = (
     *("histogram", "hyper", "inners", "members", "numbered", "profile", "quantiles", "revealed"),
     *("secret_values", "spectra", "spectrum", "thresholds", "uncertainty", "violations"),
     *("coded_cells", "group_capacity", "value_overlaps", "pointwise", "security"),
-    "value_chances",
+    *("value_chances", "value_priors", "joint", "channel", "posteriors"),
 )
 OF_HOUSEHOLDS = ("housed", "household_risks", "households", "unhoused")  # without weights
 OF_ONE_RECORD = (  # their microdata are made of people: held against the reference as results

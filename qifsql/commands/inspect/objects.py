@@ -30,7 +30,7 @@ from qifsql.results.storage import STREAMED, Origin, check_ending, stream
 
 FRACTION = ("numerator", "denominator", "probability")
 OBJECTS: Mapping[Object, tuple[str, Sequence[str]]] = {
-    "prior": ("prior_of_values", ("value", "count", *FRACTION)),
+    "prior": ("value_priors", ("value", "count", *FRACTION)),
     "cooccurrence": ("cooccurrences", ("block", "qid", "secret_1", "people")),
     "joint": ("joint", ("block", "qid", "value", "count", *FRACTION)),
     "channel": ("channel", ("block", "qid", "value", "count", *FRACTION)),
