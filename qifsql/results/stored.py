@@ -50,6 +50,10 @@ class Stored:
         spec: Mapping[str, Any] = self.manifest["spec"]
         return spec
 
+    def rows_of(self, table: str) -> list[dict[str, Any]]:
+        """Return the rows of a table of details; none if it was not stored."""
+        return self.details[table].rows(named=True) if table in self.details else []
+
     @property
     def columns(self) -> tuple[ColumnRoles, ...] | None:
         """Return all columns of the file with their roles; None if they were not stored."""

@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import Any
 
 from qifsql.commands.verify.input_digests import Inputs
-from qifsql.commands.verify.second_engine import read_people
+from qifsql.commands.verify.second_engine import read_rows
 from qifsql.commands.verify.stored_request import RepetitionError, Request, named_dataset
 from qifsql.commands.verify.verdicts import Place, Repetition, place_results
 from qifsql.data.cells import Cell, UnreadableError, parse
@@ -81,7 +81,7 @@ def _read(stored: Stored, inputs: Inputs, settings: Settings, name: str) -> _Rec
     models = ("crs", *(["cas"] if secrets else []))
     request = Request(stored, models, dataset, options, inputs.now, settings)
     # A row has the quasi-identifiers, the secrets and, if there is one, the person or key.
-    rows = read_people(request, "records" if owner else "microdata").rows
+    rows = read_rows(request, "records" if owner else "microdata")
     width = len(spec["qids"])
     return _Records(
         [row[:width] for row in rows],

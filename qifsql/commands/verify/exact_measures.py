@@ -5,7 +5,8 @@ mistake there makes a number differ here. A profile has kinds of blocks with the
 """
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -45,30 +46,41 @@ def kind_of_row(row: Mapping[str, Any], *, owner: bool, gain: bool = False) -> K
     return Kind(size, values, blocks, Fraction(row["weight"]), best, chance)
 
 
-def numbers_of_blocks(
-    before: Blocks,
-    after: Blocks,
-    *,
-    owner: bool,
-    population: bool = False,
-    suppressed: Collection[Key] = (),
-) -> dict[str, Number]:
+@dataclass(frozen=True)
+class AttackBlocks:
+    """The blocks of an attack: one of everybody ``before`` the release, and those ``after`` it.
+
+    ``owner``: the secret is the record itself (re-identification). People of ``suppressed`` blocks
+    may be anybody.
+    """
+
+    owner: bool
+    before: Blocks
+    after: Blocks
+    suppressed: Sequence[Key]
+
+    @property
+    def kinds(self) -> list[Kind]:
+        """Return the blocks after the release by kind."""
+        return kinds_of(self.before, self.after, self.suppressed)
+
+
+def numbers_of_blocks(blocks: AttackBlocks, *, population: bool) -> dict[str, Number]:
     """Return every number of an attack that follows from its blocks, by column of results.
 
-    ``before`` has one block, of everybody; ``after`` those of the release. ``owner``: the secret is
-    the record itself. ``population``: the journalist's risk needs more and is left out.
-    ``suppressed`` are the keys of blocks whose people may be anybody; measures of the channel
-    (entropies, guesses, capacity) take such a block for an output like the others.
+    With a ``population`` the journalist's risk needs more and is left out. Measures of the channel
+    (entropies, guesses, capacity) take a suppressed block for an output like the others.
     """
-    prior = [kind(values) for values in before.values()]
-    outputs = [kind(values) for values in after.values()]
-    posterior = kinds_of(before, after, suppressed)
+    owner, after = blocks.owner, blocks.after
+    prior = [kind(values) for values in blocks.before.values()]
+    posterior = blocks.kinds
     numbers = numbers_of_kinds(prior, posterior, owner=owner)
     numbers |= reidentification_risks(posterior, owner=owner, population=population)
     cells = (cell for values in after.values() for cell in values.values())
     if any(cell.people != cell.weight for cell in cells):  # the rest is not defined for weights
         return numbers
     if owner:
+        outputs = [kind(values) for values in after.values()]
         return numbers | numbers_of_owner(prior, outputs)
     joint, shares = channel.joint_of(after), channel.channel_of(after)
     secret = channel.secret_prior(joint)

@@ -3,13 +3,13 @@
 import math
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
-from typing import Any
+from functools import partial
 
 from qifsql.commands.verify import people_checks, second_engine
 from qifsql.commands.verify.exact_measures import SHARES
-from qifsql.commands.verify.people_checks import COUNTED_LEVELS, ROUNDED_LEVELS
 from qifsql.commands.verify.stored_request import RepetitionError, Request, attempt
 from qifsql.commands.verify.verdicts import RESULTS, Place, Repetition, place_numbers
+from qifsql.data.types import Row
 from qifsql.reference import syntactic_levels
 from qifsql.reference.microdata import Blocks, Counts
 from qifsql.reference.quasi_identifier_sets import subsets
@@ -28,35 +28,30 @@ def repeat_levels(request: Request) -> Repetition:
         raise RepetitionError(second_engine.TOO_MANY)
     if stored.spec.get("person"):
         return attempt(people_checks.WAY, people_checks.repeat_levels, request)
-    answer = second_engine.read_people(request)
-    width, secrets = len(stored.spec["qids"]), [None, *stored.spec["secrets"]]  # 0: the record
+    people = second_engine.read_people(request)
     numbers: dict[Place, Number] = {}
     for i, row in enumerate(stored.frame.iter_rows(named=True)):
-        measure, secret = str(row["measure"]), secrets.index(row["secret"])
-        # Blocks by all quasi-identifiers, and everybody as one block, by none.
-        blocks = _value_counts(second_engine.count_blocks(answer, range(width), width, secret))
-        (totals,) = _value_counts(second_engine.count_blocks(answer, (), width, secret))
+        blocks, everybody = (
+            _value_counts(second_engine.count_blocks(people, columns, row["secret"]))
+            for columns in (people.qids, ())
+        )
+        (totals,) = everybody
         values: dict[str, Number] = {"people": sum(totals.values()), "blocks": len(blocks)}
-        if measure == "average_class_size":
-            values["value"] = syntactic_levels.average_class_size(blocks)
-        elif measure in (*COUNTED_LEVELS, *ROUNDED_LEVELS):  # the others need more than counts
-            aim = None if row["wanted"] is None else Fraction(str(row["wanted"]))
-            # A level of a secret is the worse of those with and without its missing value.
-            assess = syntactic_levels.assess if measure == "k" else syntactic_levels.assess_secret
-            level = assess(syntactic_levels.MEASURES[measure], blocks, totals, aim)
-            # of logarithms, only the level itself: which blocks are worst may differ by rounding
-            values |= {"value": level["value"]} if measure in ROUNDED_LEVELS else level
+        # A level of a secret is the worse of those with and without its missing value.
+        assess = (
+            syntactic_levels.assess if row["measure"] == "k" else syntactic_levels.assess_secret
+        )
+        assess_blocks = partial(assess, blocks=blocks, totals=totals)
+        values |= people_checks.numbers_of_level(row, blocks, assess_blocks)
         numbers |= place_numbers(RESULTS, i, values)
     return Repetition(second_engine.WAY, numbers)
 
 
 def _value_counts(blocks: Blocks) -> list[Counts]:
     """Return for each block how many people have each value; a missing value is None."""
+    missing = second_engine.MISSING_TEXT
     return [
-        {
-            None if text == second_engine.MISSING_TEXT else text: cell.people
-            for text, cell in values.items()
-        }
+        {None if text == missing else text: cell.people for text, cell in values.items()}
         for values in blocks.values()
     ]
 
@@ -71,8 +66,7 @@ def repeat_policy(request: Request) -> Repetition:
     second_engine.check_countable(stored)
     if stored.spec["null"] != "distinct":
         raise RepetitionError("records with missing values count in some rules alone")
-    of_people = bool(stored.spec.get("person"))
-    count = _count_people(request) if of_people else _count_records(request)
+    count = _attack_counter(request)
     numbers: dict[Place, Number] = {}
     for i, row in enumerate(stored.frame.iter_rows(named=True)):
         if row.get("recipient") is not None:
@@ -88,10 +82,11 @@ def repeat_policy(request: Request) -> Repetition:
         if values:
             worst = max(values) if sign == "<=" else min(values)
             numbers |= place_numbers(RESULTS, i, _level(Fraction(worst), rule, sign, limit))
-    return Repetition(people_checks.WAY if of_people else second_engine.WAY, numbers)
+    way = people_checks.WAY if stored.spec.get("person") else second_engine.WAY
+    return Repetition(way, numbers)
 
 
-def _level_of_recipient(request: Request, row: Mapping[str, Any]) -> dict[str, Number]:
+def _level_of_recipient(request: Request, row: Row) -> dict[str, Number]:
     """Return the numbers of a level of a recipient who knows each quasi-identifier with a chance.
 
     They are means over the sets that may be known, each counted by SQLite (M218). There are none
@@ -105,52 +100,37 @@ def _level_of_recipient(request: Request, row: Mapping[str, Any]) -> dict[str, N
     names = {*spec["expressions"], *(column.name for column in request.stored.columns or ())}
     if not names.issuperset(recipient["chances"]):  # an expression that the first attack lacks
         return {}
-    chances = [Fraction(chance) for chance in recipient["chances"].values()]
+    chances = {f"qid {name}": Fraction(chance) for name, chance in recipient["chances"].items()}
     request = request.subset(list(recipient["chances"]), rows=())
-    answer = second_engine.read_people(request)
-    secrets = [None, *spec["secrets"]]
+    people = second_engine.read_people(request)
     measure = {"maximum": "worst_case", "average": "posterior_probabilistic"}[row["measure"]]
-    successes: dict[int, Fraction] = {}  # means: 0 of everybody, 1 of who reports the secret
-    for members in subsets(range(len(chances))):
-        weight = math.prod(p if i in members else 1 - p for i, p in enumerate(chances))
+    by_set: list[list[Fraction]] = []  # successes against everybody, and who reports the secret
+    for members in subsets(chances):
+        columns = [name for name in chances if name in members]
+        weight = math.prod(p if name in members else 1 - p for name, p in chances.items())
         if weight:
-            places = sorted(members)
-            about = request.stored, answer, places, len(chances), secrets.index(row["secret"])
-            counted, _ = second_engine.numbers_of(*about)
-            for n, reading in enumerate(_readings(counted)):
-                success = weight * Fraction(reading[measure] or 0)
-                successes[n] = successes.get(n, Fraction()) + success
+            counted = second_engine.numbers_of(request.stored, people, columns, row["secret"])
+            successes = [Fraction(reading[measure] or 0) for reading in _readings(counted)]
+            by_set.append([weight * success for success in successes])
+    worst_mean = max(sum(successes, Fraction()) for successes in zip(*by_set, strict=True))
     rule = {"attempt": recipient["attempt"]}
-    return _level(max(successes.values()), rule, "<=", str(recipient["at_most"][row["measure"]]))
+    return _level(worst_mean, rule, "<=", str(recipient["at_most"][row["measure"]]))
 
 
-def _count_people(request: Request) -> Callable[[Mapping[str, Any]], Iterator[Numbers]]:
-    """Return a function that yields the numbers of the attack of a level (a row of results).
+def _attack_counter(request: Request) -> Callable[[Row], list[Numbers]]:
+    """Return a function that counts the attack of a level (a row of results) again.
 
-    The adversary knows all records of a person, then one, unless the policy says which.
+    Of people with several records the adversary knows all, and in a second attack one, unless the
+    policy says which.
     """
+    stored = request.stored
+    if not stored.spec.get("person"):
+        people = second_engine.read_people(request)
+        return lambda row: [second_engine.numbers_of(stored, people, people.qids, row["secret"])]
     records = people_checks.read_records(request)
-    extent_of_policy = request.stored.spec.get("known_records")
+    extent_of_policy = stored.spec.get("known_records")
     extents = ("all", "one") if extent_of_policy is None else (str(extent_of_policy),)
-
-    def count(row: Mapping[str, Any]) -> Iterator[Numbers]:
-        for extent in extents:
-            yield people_checks.numbers_of(request.stored, records, row, extent)
-
-    return count
-
-
-def _count_records(request: Request) -> Callable[[Mapping[str, Any]], Iterator[Numbers]]:
-    """Return a function that yields the numbers of the attack of a level, counted by SQLite."""
-    answer = second_engine.read_people(request)
-    width, secrets = len(request.stored.spec["qids"]), [None, *request.stored.spec["secrets"]]
-
-    def count(row: Mapping[str, Any]) -> Iterator[Numbers]:
-        about = request.stored, answer, range(width), width
-        numbers, _ = second_engine.numbers_of(*about, secrets.index(row["secret"]))
-        yield numbers
-
-    return count
+    return lambda row: [people_checks.numbers_of(stored, records, row, name) for name in extents]
 
 
 def _readings(numbers: Numbers) -> Iterator[Numbers]:
@@ -169,7 +149,7 @@ def _readings(numbers: Numbers) -> Iterator[Numbers]:
         )
 
 
-def _level(value: Fraction, rule: Mapping[str, Any], sign: str, limit: str) -> dict[str, Number]:
+def _level(value: Fraction, rule: Row, sign: str, limit: str) -> dict[str, Number]:
     """Return the numbers of a level from the value of its measure, and whether it is met (0, 1)."""
     success = None
     if rule["attempt"] is not None:  # the chance of an attempt, times the success of one

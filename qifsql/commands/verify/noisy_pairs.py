@@ -8,12 +8,12 @@ import math
 import re
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 from qifsql.adversary.laws import Law, laws
-from qifsql.commands.verify.second_engine import read_people, text_of
+from qifsql.commands.verify.second_engine import People, read_people, text_of
 from qifsql.commands.verify.stored_request import RepetitionError, Request
 from qifsql.commands.verify.verdicts import RESULTS, Place, Repetition, place_numbers, questions
-from qifsql.engine.bare import Answer
 from qifsql.reference import noisy_knowledge
 from qifsql.reference.microdata import blocks
 from qifsql.reference.noisy_knowledge import Knowledge
@@ -38,11 +38,12 @@ def repeat(request: Request) -> Repetition:
         raise RepetitionError("people were drawn, and the numbers are estimates")
     if any(law.table for law in stated_laws):
         raise RepetitionError("tables and matrices of laws are not read again")
-    answer = read_people(request)
+    people = read_people(request)
     # By quasi-identifier: the law of the errors with which its values are known.
-    chances = [_reference_law(_find_law(str(qid), stated_laws)) for qid in stored.spec["qids"]]
-    rows, weights = _weighted_rows(answer, stored, stated_laws)
-    names = [f"qid_{i}" for i, _ in enumerate(chances)]
+    laws_of_qids = [_find_law(str(qid), stated_laws) for qid in stored.spec["qids"]]
+    chances = list(map(_reference_law, laws_of_qids))
+    rows = _comparable_rows(people, laws_of_qids)
+    names, weights = people.qids, people.weights
     about_records = Knowledge.of(blocks(rows, names, None, weights), chances)
     error = _rounding_bound(stored, stated_laws, sum(weights))
     if error > MAX_ERROR:
@@ -52,7 +53,7 @@ def repeat(request: Request) -> Repetition:
     singled_out = about_records.success(about_records.crowds(owner=True).values())
     numbers: dict[Place, Number] = {}
     for question in questions(stored, noisy=True):
-        secret = f"secret_{question.secret}" if question.secret else None
+        secret = None if question.secret is None else f"secret {question.secret}"
         (everyone,) = blocks(rows, [], secret, weights).values()
         knowledge = Knowledge.of(blocks(rows, names, secret, weights), chances)
         crowds = knowledge.crowds(owner=secret is None)  # by what is known: who it may be
@@ -122,28 +123,20 @@ def _rounding_bound(stored: Stored, stated_laws: Sequence[Law], everybody: int) 
     return 2 * error
 
 
-def _weighted_rows(
-    answer: Answer, stored: Stored, stated_laws: Sequence[Law]
-) -> tuple[list[dict[str, object]], list[int]]:
-    """Return one row per person with the keys qid_0, ..., secret_1, ..., and their weights.
+def _comparable_rows(people: People, laws_of_qids: Sequence[Law]) -> list[dict[str, object]]:
+    """Return the values of each person by column, as the definitions compare them.
 
-    ``answer`` has a row per person: the quasi-identifiers, the secrets, and ``weight`` if people
-    have one (else it is 1). Values with an error of a number (within, sd) are numbers, or None;
-    others are texts.
+    Values with an error of a number (within, sd) are numbers, or None; others are texts.
     """
-    qids, secrets = list(map(str, stored.spec["qids"])), len(stored.spec["secrets"])
-    width = len(qids)
-    numeric = [_find_law(qid, stated_laws).kind in ("within", "sd") for qid in qids]
-    weight = answer.columns.index("weight") if "weight" in answer.columns[width:] else None
-    rows = []
-    for row in answer.rows:
-        cells: dict[str, object] = {}
-        for i, value in enumerate(row[:width]):
-            number = None if value is None or not numeric[i] else Fraction(value)
-            cells[f"qid_{i}"] = number if numeric[i] else text_of(value)
-        cells |= {f"secret_{j}": text_of(row[width + j - 1]) for j in range(1, secrets + 1)}
-        rows.append(cells)
-    return rows, [1 if weight is None else int(row[weight]) for row in answer.rows]
+    kinds = zip(people.qids, (law.kind for law in laws_of_qids), strict=True)
+    numeric = {column for column, kind in kinds if kind in ("within", "sd")}
+
+    def comparable(column: str, value: Any) -> object:
+        if column in numeric:
+            return None if value is None else Fraction(value)
+        return text_of(value)
+
+    return [{name: comparable(name, value) for name, value in row.items()} for row in people.rows]
 
 
 def _find_law(qid: str, stated_laws: Sequence[Law]) -> Law:

@@ -42,8 +42,8 @@ from qifsql.results.stored import Stored
 
 LEAST_SECONDS, MOST_SECONDS = 60.0, 7200.0  # that the SQL of a manifest may run
 Rows = list[dict[str, Any]]
-Key = tuple[str, int, int]
-"""The kind of a step (``profile``), the numbers of the secret (0: the record itself) and gain."""
+Key = tuple[str, str | None, int]
+"""The kind of a step (``profile``), the secret (None: the record itself), the gain by number."""
 GROUP_COLUMNS = {
     "individuals": "individuals",
     "singled_out": "singled_out",
@@ -83,7 +83,7 @@ def repeat(stored: Stored, inputs: Inputs, settings: Settings) -> Repetition:
             return Repetition(MANIFEST, broken="the SQL of the manifest does not read all data")
         with BareDuckDB(inputs.now, settings, where, datasets) as bare:
             raw = bare.run(script, seconds=seconds)
-            answers = _rows_by_step(raw)
+            answers = _rows_by_step(raw, list(stored.spec["secrets"]))
     except RepetitionError as e:
         return Repetition(MANIFEST, reason=str(e))
     except OverdueError as e:
@@ -132,12 +132,13 @@ def _obstacle(stored: Stored, script: str) -> str:
     return "the data were a data frame" if is_frame else ""
 
 
-def _rows_by_step(answers: Iterable[Answer]) -> dict[Key, list[Rows]]:
+def _rows_by_step(answers: Iterable[Answer], secrets: Sequence[str]) -> dict[Key, list[Rows]]:
     """Return the rows of answers by step, secret and gain: one list of rows per statement.
 
     A statement may read several steps, in a UNION. A progressive attack has a statement for each
     number of datasets, in this order. Answers of other columns (noisy knowledge) are left out.
     """
+    secret_of_number = dict(enumerate([None, *secrets]))  # 0 is the record itself
     statements: dict[Key, list[Rows]] = {}
     for answer in answers:
         if answer.columns[:2] != ("secret", "gain"):
@@ -151,7 +152,9 @@ def _rows_by_step(answers: Iterable[Answer]) -> dict[Key, list[Rows]]:
             gain = numbers[1] if len(numbers) > 1 else 0
             kind = re.sub(r"(_\d+)+$", "", step)
             of_step = [row for row in rows if (row["secret"], row["gain"]) == (secret, gain)]
-            statements.setdefault((kind, secret, gain), []).append(of_step)
+            if secret in secret_of_number:
+                key = (kind, secret_of_number[secret], gain)
+                statements.setdefault(key, []).append(of_step)
     return statements
 
 
@@ -195,7 +198,7 @@ class Pasted:
         """Return the numbers of the row of results that answers a question, by column."""
         # Everybody as one block, and the blocks of the release, as the SQL has counted them.
         prior, posterior = (self._kinds(step, question) for step in ("prior_profile", "profile"))
-        owner, spec = not question.secret, self.stored.spec  # 0: the record itself
+        owner, spec = question.secret is None, self.stored.spec  # the record itself
         numbers = exact_measures.numbers_of_kinds(prior, posterior, owner=owner)
         if owner:
             numbers |= dict.fromkeys(exact_measures.OF_REPORTED)
@@ -235,24 +238,24 @@ class Pasted:
         """
         secret, gain = question.secret, question.gain
         is_counted = (step, secret, gain) in self.answers
-        if not is_counted and not secret and not gain:  # take the blocks of the first secret
-            secret = min(number for kind, number, _ in self.answers if kind == step and number)
+        if not is_counted and secret is None and not gain:  # take the blocks of the first secret
+            secret = next(s for s in self.stored.spec["secrets"] if (step, s, 0) in self.answers)
         return [
-            exact_measures.kind_of_row(row, owner=not question.secret, gain=bool(gain))
+            exact_measures.kind_of_row(row, owner=question.secret is None, gain=bool(gain))
             for row in self.answers[step, secret, gain][self._statement(question)]
             if row["size"] is not None
         ]
 
-    def _further_measures(self, secret: int, posterior: Sequence[Kind]) -> dict[str, Number]:
-        """Return the measures of a secret, by its number, that sizes and modes do not suffice for.
+    def _further_measures(self, secret: str | None, posterior: Sequence[Kind]) -> dict[str, Number]:
+        """Return the measures of a secret that sizes and modes of blocks do not suffice for.
 
         They are entropies, capacity, Bayes security and pointwise leakage, each from the answer of
         its own step, if the SQL has it. ``posterior`` are the blocks after the release.
         """
         answers = {
             step: statements[0]
-            for (step, number, gain), statements in self.answers.items()
-            if (number, gain) == (secret, 0)
+            for (step, name, gain), statements in self.answers.items()
+            if (name, gain) == (secret, 0)
         }
         people = sum(kind.size * kind.blocks for kind in posterior)
         numbers = _uncertainties(answers, people)
@@ -273,23 +276,24 @@ class Pasted:
         """Return the numbers of rows ``noisy``: of an adversary whose knowledge has errors.
 
         ``raw`` are all answers of the SQL. Those about her have NOISY_COLUMNS and one row, in the
-        order of the secrets: the record itself (0), then those that were asked about. Where a
-        matrix changed a secret, TRUE_SECRET_COLUMNS are about the values before it. If the result
-        was estimated from drawn people, its SQL has other answers and nothing is returned.
+        order of the secrets: the record itself, then those that were asked about. Where a matrix
+        changed a secret, TRUE_SECRET_COLUMNS are about the values before it. If the result was
+        estimated from drawn people, its SQL has other answers and nothing is returned.
         """
         noisy = questions(self.stored, noisy=True)
-        secrets = list(dict.fromkeys([0, *(question.secret for question in noisy)]))
+        secrets = list(dict.fromkeys([None, *(question.secret for question in noisy)]))
         outcomes = [answer.lines()[0] for answer in raw if answer.columns == NOISY_COLUMNS]
         about_true_values = [question for question in noisy if self._is_drawn_by_matrix(question)]
         true_values = [answer.lines()[0] for answer in raw if answer.columns == TRUE_SECRET_COLUMNS]
         if len(outcomes) != len(secrets) or len(true_values) != len(about_true_values):
             return {}
         true_values_of = dict(zip(about_true_values, true_values, strict=True))
-        outcome_by_secret = dict(zip(secrets, outcomes, strict=True))
+        outcome_of_secret = dict(zip(secrets, outcomes, strict=True))
         numbers: dict[Place, Number] = {}
         for question in (*questions(self.stored), *noisy):  # exact numbers have no interval
             numbers |= place_numbers(RESULTS, question.row, {"low": None, "high": None})
         for question in noisy:
+            outcome = outcome_of_secret[question.secret]
             kinds = self._kinds("prior_profile", question)
             records = sum(kind.size * kind.blocks for kind in kinds)
             prior = success(kinds)
@@ -297,48 +301,53 @@ class Pasted:
                 best = Fraction(int(true_row["best"]), int(true_row["total"]))
                 is_certain = true_row["possible"] == 1
                 prior = Success(Fraction(is_certain), best, best, is_certain * records)
-            reidentified = _noisy_success(outcome_by_secret[0], records)
-            after = _noisy_success(outcome_by_secret[question.secret], records)
             values = {
                 "records": records,
-                "blocks": int(outcome_by_secret[question.secret]["blocks"]),
-                "singled_out": reidentified.certain,
-                **compared(prior, after),
+                "blocks": int(outcome["blocks"]),
+                "singled_out": _noisy_success(outcome_of_secret[None], records).certain,
+                **compared(prior, _noisy_success(outcome, records)),
             }
             numbers |= place_numbers(RESULTS, question.row, values)
         return numbers
 
     def _is_drawn_by_matrix(self, question: Question) -> bool:
         """Return whether a question is about a secret whose values a known matrix has drawn."""
-        row = self.stored.frame.row(question.row, named=True)
-        matrices = [law.column.casefold() for law in laws(row["knows"]) if law.kind == "matrix"]
-        return bool(question.secret) and str(row["secret"]).casefold() in matrices
+        stated_laws = laws(self.stored.frame["knows"][question.row])
+        matrices = [law.column.casefold() for law in stated_laws if law.kind == "matrix"]
+        return question.secret is not None and question.secret.casefold() in matrices
 
     def details(self, results: Mapping[Place, Number]) -> dict[Place, Number]:
         """Return the numbers of the tables of details; ``results`` has those of the results."""
-        frame, tables = self.stored.frame, self.stored.details
+        frame = self.stored.frame
         if "attack_id" not in frame.columns or self.progressive:
             return {}
         question_of_attack = {frame["attack_id"][q.row]: q for q in questions(self.stored)}
         numbers: dict[Place, Number] = {}
         for table in (*DETAIL_COLUMNS, "groups", "group_capacity"):
-            for i, row in enumerate(tables[table].rows(named=True) if table in tables else ()):
-                question = question_of_attack.get(row["attack_id"])
-                if question is None:
-                    continue
-                if table == "groups":
-                    values = self._group_numbers(row["group"], question, results)
-                elif table == "group_capacity":
-                    values = self._group_capacity(row["group"], question)
-                elif (table, question.secret, question.gain) in self.answers:
-                    name, column = DETAIL_COLUMNS[table]  # the name of a bin, threshold or quantile
-                    counted = self._rows(table, question)
-                    same = [r[column] for r in counted if float(r[name]) == float(row[name])]
-                    values = {column: same[0] if same else 0}  # SQL has no row where nobody is
-                else:
-                    continue
-                numbers |= place_numbers(table, i, values)
+            for i, row in enumerate(self.stored.rows_of(table)):
+                if question := question_of_attack.get(row["attack_id"]):
+                    values = self._detail_numbers(table, row, question, results)
+                    numbers |= place_numbers(table, i, values)
         return numbers
+
+    def _detail_numbers(
+        self,
+        table: str,
+        row: Mapping[str, Any],
+        question: Question,
+        results: Mapping[Place, Number],
+    ) -> dict[str, Number]:
+        """Return the numbers of one row of a table of details, by column."""
+        if table == "groups":
+            return self._group_numbers(row["group"], question, results)
+        if table == "group_capacity":
+            return self._group_capacity(row["group"], question)
+        if (table, question.secret, question.gain) not in self.answers:
+            return {}
+        name, column = DETAIL_COLUMNS[table]  # the name of a bin, threshold or quantile
+        counted = self._rows(table, question)
+        same = [r[column] for r in counted if float(r[name]) == float(row[name])]
+        return {column: same[0] if same else 0}  # SQL has no row where nobody is
 
     def _rows(self, step: str, question: Question) -> Rows:
         """Return the rows of the first statement of a step about a question, if there is one."""

@@ -1,17 +1,18 @@
 """People with several records, counted from their records by the definitions of the reference."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from qifsql.commands.verify import second_engine
 from qifsql.commands.verify.stored_request import Request
 from qifsql.commands.verify.verdicts import RESULTS, Place, Repetition, place_numbers, place_results
-from qifsql.query.suppression import STAR
+from qifsql.data.types import Row
 from qifsql.reference import people_with_records as people
-from qifsql.reference.microdata import Key, Rows
+from qifsql.reference import syntactic_levels
+from qifsql.reference.microdata import Counts, Rows
 from qifsql.reference.success import Number
-from qifsql.reference.syntactic_levels import MEASURES, assess, average_class_size
 from qifsql.results.stored import Stored
 
 WAY = "definition"
@@ -39,18 +40,13 @@ def repeat(request: Request, chosen: Collection[int] | None = None) -> Repetitio
     return Repetition(WAY, numbers)
 
 
-def numbers_of(
-    stored: Stored, records: Rows, row: Mapping[str, Any], known_records: str
-) -> dict[str, Number]:
+def numbers_of(stored: Stored, records: Rows, row: Row, known_records: str) -> dict[str, Number]:
     """Return the numbers, by column, of the attack with the ``qids`` on the ``secret`` of a row.
 
     ``records`` are those of ``read_records``; ``all`` of a person are known, or ``one``.
     """
     qids = [f"qid {name}" for name in row["qids"]]
-    suppressed: list[Key] = []
-    if stored.spec.get("suppressed_records"):  # such a record has * in texts, else missing values
-        texts = {name for record in records for name in qids if isinstance(record[name], str)}
-        suppressed = [tuple(STAR if name in texts else None for name in qids)]
+    suppressed = second_engine.suppressed_keys(stored, records, qids)
     reading: dict[str, Any] = {"known_records": known_records, "suppressed": suppressed}
     if row["secret"] is None:
         return people.attack(records, "person", qids, **reading)
@@ -65,34 +61,46 @@ def repeat_levels(request: Request) -> Repetition:
     qids = [f"qid {name}" for name in request.stored.spec["qids"]]
     numbers: dict[Place, Number] = {}
     for i, row in enumerate(request.stored.frame.iter_rows(named=True)):
-        extent = row["known_records"]  # all records of a person are known, or one
+        known_records = row["known_records"]  # all of a person, or one
         column = "person" if row["secret"] is None else f"secret {row['secret']}"
         about = records, "person", qids, column
-        blocks, totals = people.blocks_of_people(*about, extent)
+        blocks, totals = people.blocks_of_people(*about, known_records)
         values: dict[str, Number] = {
             "people": len(people.records_of(records, "person")),
             "records": len(records),
             "blocks": len(blocks),
         }
-        if row["measure"] == "average_class_size":
-            values["value"] = average_class_size(blocks)
-        elif row["measure"] in (*COUNTED_LEVELS, *ROUNDED_LEVELS):
-            measure = MEASURES[row["measure"]]
-            aim = None if row["wanted"] is None else Fraction(str(row["wanted"]))
-            if row["secret"] is None:
-                level = assess(measure, blocks, totals, aim)
-            else:
-                level = people.levels(*about, measure=measure, aim=aim, known_records=extent)
-            # of logarithms, only the level itself: which blocks are worst may differ by rounding
-            columns = ("value",) if row["measure"] in ROUNDED_LEVELS else level
-            values |= {name: level[name] for name in columns if row[name] is not None}
+        if row["secret"] is None:
+            assess = partial(syntactic_levels.assess, blocks=blocks, totals=totals)
+        else:
+            assess = partial(people.levels, *about, known_records=known_records)
+        level = numbers_of_level(row, blocks, assess)
+        values |= {name: number for name, number in level.items() if row[name] is not None}
         numbers |= place_numbers(RESULTS, i, values)
     return Repetition(WAY, numbers)
 
 
+def numbers_of_level(
+    row: Row, blocks: Sequence[Counts], assess: Callable[..., Mapping[str, Number]]
+) -> Mapping[str, Number]:
+    """Return the numbers of the level in a row of results; none if it needs more than counts.
+
+    ``blocks`` have people by secret; ``assess`` returns the level of a ``measure`` and an ``aim``.
+    """
+    name = row["measure"]
+    if name == "average_class_size":
+        return {"value": syntactic_levels.average_class_size(blocks)}
+    if name not in (*COUNTED_LEVELS, *ROUNDED_LEVELS):
+        return {}
+    aim = None if row["wanted"] is None else Fraction(str(row["wanted"]))
+    level = assess(measure=syntactic_levels.MEASURES[name], aim=aim)
+    # of logarithms, only the level itself: which blocks are worst may differ by rounding
+    return {"value": level["value"]} if name in ROUNDED_LEVELS else level
+
+
 def read_records(request: Request) -> list[dict[str, Any]]:
     """Return one dictionary per record: ``person``, ``qid age``, ``secret job`` and the like."""
-    answer = second_engine.read_people(request, "records")
     spec = request.stored.spec
     names = [*(f"qid {n}" for n in spec["qids"]), *(f"secret {n}" for n in spec["secrets"])]
-    return [dict(zip([*names, "person"], row, strict=False)) for row in answer.rows]
+    rows = second_engine.read_rows(request, "records")
+    return [dict(zip([*names, "person"], row, strict=False)) for row in rows]

@@ -26,17 +26,15 @@ def repeat(request: Request) -> Repetition:
     if stored.spec["null"] != "distinct":
         raise RepetitionError("missing values that are no values are not repeated")
     names = [f"qid {name}" for name in stored.spec["qids"]]
+    records: Rows
     if stored.spec.get("person"):
         records = people_checks.read_records(request)
     else:
-        rows = second_engine.read_people(request).rows
-        records = [dict(zip(names, row, strict=False)) for row in rows]
+        records = second_engine.read_people(request).rows
     if len(records) << len(names) > MOST_PAIRS:
         raise RepetitionError(f"more than {MOST_PAIRS:,} pairs of a record and a subset")
-    if stored.spec.get("suppressed_records"):
-        texts = {name for record in records for name in names if isinstance(record[name], str)}
-        if len(texts) < len(names):
-            raise RepetitionError("suppressed numbers are missing values here")
+    if any(None in key for key in second_engine.suppressed_keys(stored, records, names)):
+        raise RepetitionError("suppressed numbers are missing values here")
     uniques = _Uniques(stored, records)
     numbers: dict[Place, Number] = {}
     measures = uniques.measures()

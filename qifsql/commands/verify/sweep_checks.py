@@ -8,11 +8,11 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 import polars as pl
 
 from qifsql.commands.verify import second_engine, stored_request
+from qifsql.commands.verify.second_engine import People, numbers_of
 from qifsql.commands.verify.stored_request import RepetitionError, Request, attempt
 from qifsql.commands.verify.verdicts import (
     Place,
@@ -22,7 +22,6 @@ from qifsql.commands.verify.verdicts import (
     questions,
 )
 from qifsql.data.types import Row
-from qifsql.engine.bare import Answer
 from qifsql.errors import quoted
 from qifsql.reference import quasi_identifier_sets as sets
 from qifsql.reference.success import Number
@@ -64,17 +63,15 @@ def repeat_by_printed_sql(request: Request, subsets: Mapping[Subset, Sequence[in
 
 def repeat_by_sqlite(request: Request, subsets: Mapping[Subset, Sequence[int]]) -> Repetition:
     """Return the numbers of each subset and its rows, from the people, read once, by SQLite."""
-    qids = list(request.stored.spec["qids"])
-    second_engine.check_countable(request.stored)
-    answer = second_engine.read_people(request)
+    stored = request.stored
+    second_engine.check_countable(stored)
+    people = second_engine.read_people(request)
     numbers: dict[Place, Number] = {}
     for subset, rows in subsets.items():
         part = request.subset(subset, rows).stored
-        places = [qids.index(name) for name in subset]
+        qids = [f"qid {name}" for name in subset]
         for question in questions(part):
-            values, _ = second_engine.numbers_of(
-                request.stored, answer, places, len(qids), question.secret
-            )
+            values = numbers_of(stored, people, qids, question.secret)
             numbers |= _numbers_in_sweep(rows, place_results(part, question.row, values))
     return Repetition(second_engine.WAY, numbers)
 
@@ -93,7 +90,7 @@ def repeat_answers(request: Request) -> list[Repetition]:
         return [Repetition(WAY, reason="some subsets are missing")]
     numbers: dict[Place, Number] = {}
     for table in ANSWER_TABLES:
-        for i, row in enumerate(_rows_of_table(stored, table)):
+        for i, row in enumerate(stored.rows_of(table)):
             if table == "best":
                 values = _numbers_of_best(stored, row, successes)
             else:
@@ -102,11 +99,6 @@ def repeat_answers(request: Request) -> list[Repetition]:
     numbers |= _ranks(stored, "drop_first", ("saved", "shapley"))
     numbers |= _ranks(stored, "coarsen_first", ("saved", "saved_deterministic"))
     return [Repetition(WAY, numbers), attempt(second_engine.WAY, _count_coarsened, request)]
-
-
-def _rows_of_table(stored: Stored, table: str) -> list[dict[str, Any]]:
-    """Return the rows of a table of details, none if it was not stored."""
-    return stored.details[table].rows(named=True) if table in stored.details else []
 
 
 def _successes(stored: Stored) -> Iterator[tuple[Key, sets.Values]]:
@@ -191,7 +183,7 @@ def _ranks(stored: Stored, table: str, by: tuple[str, str]) -> dict[Place, Numbe
                 return difference > 0
         return comes_first
 
-    rows = list(enumerate(_rows_of_table(stored, table)))
+    rows = list(enumerate(stored.rows_of(table)))
     ranks: dict[Place, Number] = {}
     for i, row in rows:
         rivals = [(j, rival) for j, rival in rows if rival["secret"] == row["secret"]]
@@ -202,49 +194,43 @@ def _ranks(stored: Stored, table: str, by: tuple[str, str]) -> dict[Place, Numbe
 
 def _count_coarsened(request: Request) -> Repetition:
     """Return the numbers of coarsen_first: what merging values in pairs saves, by SQLite."""
-    stored, rows = request.stored, _rows_of_table(request.stored, "coarsen_first")
+    stored, rows = request.stored, request.stored.rows_of("coarsen_first")
     second_engine.check_countable(stored)
     if not rows:
         return Repetition(second_engine.WAY)
-    answer = second_engine.read_people(request)
-    qids, secrets = list(stored.spec["qids"]), [None, *stored.spec["secrets"]]  # 0: the record
-    all_places = range(len(qids))  # everything is known
+    people = second_engine.read_people(request)
 
-    def count(people: Answer, secret: int) -> dict[str, Number]:
-        return second_engine.numbers_of(stored, people, all_places, len(qids), secret)[0]
-
-    before_of_secret: dict[int, dict[str, Number]] = {}
+    before_of_secret: dict[str | None, dict[str, Number]] = {}
     numbers: dict[Place, Number] = {}
     for i, row in enumerate(rows):
-        place, secret = qids.index(row["qid"]), secrets.index(row["secret"])
+        column, secret = f"qid {row['qid']}", row["secret"]
         try:
-            coarser = _merge_pairs(answer, place)  # the people with the merged values
+            coarser = _merge_pairs(people, column)
         except TypeError as e:
-            raise RepetitionError(f"the values of {quoted(qids[place])} have no order") from e
+            raise RepetitionError(f"the values of {quoted(row['qid'])} have no order") from e
         if secret not in before_of_secret:
-            before_of_secret[secret] = count(answer, secret)
-        before, after = before_of_secret[secret], count(coarser, secret)
+            before_of_secret[secret] = numbers_of(stored, people, people.qids, secret)
+        before = before_of_secret[secret]
+        after = numbers_of(stored, coarser, people.qids, secret)
         values: dict[str, Number] = {
-            "values": len({person[place] for person in answer.rows}),
-            "values_coarser": len({person[place] for person in coarser.rows}),
+            "values": len({person[column] for person in people.rows}),
+            "values_coarser": len({person[column] for person in coarser.rows}),
             "posterior_coarser": after["posterior_probabilistic"],
         }
-        saved = {"saved": "probabilistic", "saved_deterministic": "deterministic"}
-        for name, measure in saved.items():
-            column = f"posterior_{measure}"
-            values[name] = Fraction(before[column] or 0) - Fraction(after[column] or 0)
+        for name, measure in (("saved", "probabilistic"), ("saved_deterministic", "deterministic")):
+            success_before, success_after = (n[f"posterior_{measure}"] for n in (before, after))
+            values[name] = Fraction(success_before or 0) - Fraction(success_after or 0)
         numbers |= place_numbers("coarsen_first", i, values)
     return Repetition(second_engine.WAY, numbers)
 
 
-def _merge_pairs(answer: Answer, place: int) -> Answer:
-    """Return the people with the values of the column at ``place`` merged in pairs.
+def _merge_pairs(people: People, column: str) -> People:
+    """Return the people with the values of a column merged in pairs.
 
     In the order of the values, the first and second become 0, the next two 1, and so on; a missing
     value stays. Raises TypeError if the values have no order.
     """
-    values = {row[place] for row in answer.rows} - {None}
+    values = {row[column] for row in people.rows} - {None}
     ordered = sorted(values, key=lambda v: (v != v, v))  # noqa: PLR0124 - NaN is last
     pair = {value: i // 2 for i, value in enumerate(ordered)} | {None: None}
-    rows = [(*row[:place], pair[row[place]], *row[place + 1 :]) for row in answer.rows]
-    return replace(answer, rows=rows)
+    return replace(people, rows=[{**row, column: pair[row[column]]} for row in people.rows])

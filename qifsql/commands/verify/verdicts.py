@@ -85,13 +85,13 @@ def place_results(stored: Stored, row: int, numbers: Mapping[str, Number]) -> di
 class Question:
     """The question that a row of an attack answers; ``row`` is its position in the results.
 
-    ``secret`` is its number, from 1; 0 is the record itself (re-identification). ``gain`` is that
-    of the gain function; 0 is identity: a guess is right or wrong.
+    ``secret`` None is the record itself (re-identification). ``gain`` is the number of the gain
+    function; 0 is identity: a guess is right or wrong.
     """
 
     row: int
     model: str
-    secret: int
+    secret: str | None
     gain: int
     datasets: int
 
@@ -118,7 +118,7 @@ def questions(stored: Stored, *, noisy: bool = False) -> list[Question]:
         if row.get("known_records") == "one":
             continue
         name, model, datasets = row["secret"], str(row["model"]), int(row["datasets"])
-        secret = secrets.index(name) + 1 if name in secrets else 0
+        secret = name if name in secrets else None
         # Of several gains, the n-th row is about the n-th. Noisy knowledge has one gain, and then
         # a second row, after that of exact knowledge.
         gain = gain_numbers[min(rows_before[model, name, datasets], len(gain_numbers) - 1)]

@@ -101,6 +101,7 @@ ATTACKS: Mapping[str, tuple[str, dict[str, Any]]] = {
     "floats": ("cas", {"qids": "height"}),
     "weights": ("crs,cas", {"weight": "weight", "measures": "all", "by": "sex"}),
     "weights of floats": ("cas", {"weight": "height + 0.1", "where": "height > 0"}),
+    "a secret called weight": ("crs,cas", {"secret": "weight"}),
     "gains": ("cas", {"gain": ["tries:2", "identity", "penalty:0.5"]}),
     "one person": ("irs,ias", {"target": {"age": "20", "sex": "f"}}),
     "sets": ("crs,cas", {"person": "weight"}),
