@@ -50,39 +50,35 @@ class Files:
         """
         options, place, folder = dict(entry.options), entry.place, self.reader.folder
         files = Collected()  # grows with each option that names a file
-        for i, text in enumerate(options.get("gain", ())):
-            gain = self._gain(text, files, *place, "gain", i)
-            if gain is None:
-                return None
-            options["gain"] = (*options["gain"][:i], gain, *options["gain"][i + 1 :])
-        resolve = dict.fromkeys(WITH_TABLES, self._with_table)
-        resolve |= dict.fromkeys(("published", "release"), self._published)
-        for name in resolve.keys() & options.keys():  # texts in which a file is only a part
+        resolve = {"gain": self._gain, "link": self._with_table, "knows": self._with_table}
+        resolve |= {"published": self._published, "release": self._published}
+        for name in filter(options.__contains__, resolve):  # texts in which a file is only a part
             texts = enumerate(options[name])
             options[name] = tuple(resolve[name](text, files, *place, name, i) for i, text in texts)
-        for name in ("prior", "possible", "ledger"):
-            if name in options:
-                files.paths.append(self._there(options[name], *place, name))
         files.paths += self._open_datasets(options, entry)
-        for path in options.get("hierarchies", {}).values():
-            files.paths.append(self._there(path, *place, "hierarchies"))
-        if "hierarchies" in options:
-            hierarchies = options["hierarchies"].items()
-            options["hierarchies"] = {name: resolved(folder, path) for name, path in hierarchies}
         for name in ("prior", "possible", "ledger", "store", "policy", "baseline"):  # paths alone
+            if name in ("prior", "possible", "ledger") and name in options:
+                files.paths.append(self._there(options[name], *place, name))
             if name in options:
                 options[name] = resolved(folder, options[name])
-        if "preset" in options and not self._take_preset(options, *place):
-            return None
+        if "hierarchies" in options:
+            paths_by_name = options["hierarchies"].items()
+            files.paths += [self._there(p, *place, "hierarchies") for _, p in paths_by_name]
+            options["hierarchies"] = {name: resolved(folder, p) for name, p in paths_by_name}
+        if "preset" in options:
+            self._take_preset(options, files, *place)
         if None in files.paths:
             return None
         paths = tuple(path for paths in files.paths for path in paths or ())
         return replace(entry, options=options, files=paths, written=files.written)
 
-    def _gain(self, text: str, files: Collected, *place: Step) -> str | None:
-        """Return a gain function with the resolved path of its file; None, with an error noted."""
+    def _gain(self, text: str, files: Collected, *place: Step) -> str:
+        """Return a gain function with the resolved path of its file, added to ``files``."""
         gain = self.sources.gain(text, *place)
-        if gain is not None and (file := gain_file(gain)) is not None:  # worth:FILE
+        if gain is None:  # the error is noted
+            files.paths.append(None)
+            return text
+        if (file := gain_file(gain)) is not None:  # worth:FILE
             files.paths.append(self._there(file, *place))
             gain = f"{gain.partition(':')[0].strip()}:{resolved(self.reader.folder, file)}"
             files.written[gain] = self.sources.gains.get(text) or text
@@ -104,8 +100,8 @@ class Files:
             opened += options["releases"]
         return [None if dataset is None else dataset.paths for dataset in opened]
 
-    def _take_preset(self, options: dict[str, Any], *place: Step) -> bool:
-        """Replace a preset by the file of its policy; return whether there is one."""
+    def _take_preset(self, options: dict[str, Any], files: Collected, *place: Step) -> None:
+        """Replace a preset in ``options`` by the file of its policy."""
         name = options.pop("preset")
         try:
             if "policy" in options or "rule" in options:
@@ -113,8 +109,7 @@ class Files:
             options["policy"] = str(policy.preset(name))
         except InputError as e:
             self.reader.wrong(str(e), *place, "preset")
-            return False
-        return True
+            files.paths.append(None)
 
     def policy_keys(self, entry: Entry) -> tuple[str, ...]:
         """Return the keys of the adversary in a check's policy: they precede roles of datasets."""
@@ -145,14 +140,12 @@ class Files:
                 return None
         try:
             levels = policy_of(options)
+            of_policy = {n: v for n, v in levels.adversary.items() if n not in options}
+            names = [of_policy[name] for name in ("prior", *PEOPLE) if name in of_policy]
+            names += [file for recipient in levels.recipients for file in recipient.files]
             files = [options["policy"]] if key == "policy" else []
-            for name in ("prior", *PEOPLE):
-                if name in levels.adversary and name not in options:
-                    files += Dataset.open(levels.adversary[name]).paths
+            files += [path for name in names for path in Dataset.open(name).paths]
             files += table_rules.files(levels.tables)
-            for recipient in levels.recipients:
-                for file in recipient.files:
-                    files += Dataset.open(file).paths
         except InputError as e:
             inside = e.route[1:] if key == "rule" and isinstance(e, LineError) else ()
             wrong(str(e), *entry.place, key, *inside)

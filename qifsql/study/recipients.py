@@ -118,8 +118,8 @@ def _recipient(n: int, table: Mapping[str, Any], folder: Path, lines: Lines) -> 
     here = ("recipient", n)
     for key in table:
         if key not in KEYS:
-            hint = did_you_mean(key, KEYS) or f"; use one of {', '.join(KEYS)}"
-            raise lines.wrong(f"a recipient has no {quoted(key)}{hint}", *here, key)
+            message = f"a recipient has no {quoted(key)}{did_you_mean(key, KEYS)}"
+            raise lines.wrong(message, *here, key)
     name = table.get("name")
     if not isinstance(name, str) or not name.strip():
         raise lines.wrong(f'recipient {n + 1} has no name; write name = "university"', *here)
@@ -186,11 +186,10 @@ def _limits(
     recipient: Mapping[str, Any], name: str, lines: Lines, *here: str | int
 ) -> dict[str, float]:
     """Return the bounds of the risks of a recipient of this name; a preset may have others."""
-    value = recipient.get("at_most", {} if "preset" in recipient else None)
-    if value == {} and "at_most" not in recipient:
+    if "preset" in recipient and "at_most" not in recipient:
         return {}
-    is_table = isinstance(value, dict) and value and set(value) <= set(RISKS)
-    if not isinstance(value, dict) or not is_table:
+    value = recipient.get("at_most")
+    if not isinstance(value, dict) or not value or not set(value) <= set(RISKS):
         message = (
             f"the accepted risk of {quoted(name)} is a table: write "
             "at_most = { maximum = 0.05, average = 0.01 }, or one of them, or a preset"
@@ -201,8 +200,7 @@ def _limits(
 
 def _share(value: object, lines: Lines, *here: str | int) -> float:
     """Return a probability from 0 to 1."""
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not isinstance(value, int | float) or not is_number or not 0 <= value <= 1:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         message = f"{here[-1]} is a probability from 0 to 1 without quotes, such as 0.05"
         raise lines.wrong(message, *here)
     return float(value)

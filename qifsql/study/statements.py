@@ -68,8 +68,7 @@ def parse(data: Mapping[str, Any], lines: Lines) -> dict[str, str]:
     for key, value in table.items():
         here = ("statement", key)
         if key not in KEYS:
-            hint = did_you_mean(key, KEYS) or f"; use one of {', '.join(KEYS)}"
-            raise lines.wrong(f"a statement has no {quoted(key)}{hint}", *here)
+            raise lines.wrong(f"a statement has no {quoted(key)}{did_you_mean(key, KEYS)}", *here)
         if key == "date" and type(value) is not datetime.date:
             raise lines.wrong("date is a day without quotes, as 2026-11-29", *here)
         if key != "date" and not (isinstance(value, str) and value.strip()):

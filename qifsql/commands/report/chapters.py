@@ -19,6 +19,13 @@ from qifsql.results.stored import Stored
 MOST_ROWS = 20  # rows that are shown of a result without a view
 MOST_GROUPS = 5  # groups on the second page
 MOST_QUESTIONS = 4  # questions about them
+ADDED = {"groups": "groups_of_people", "suspicion": "value_chances", "first": "remedies"}
+"""Chapters to which the views of results add parts, each with the name of a view's function."""
+TITLES = {
+    "groups": "Groups of people",
+    "suspicion": "Harm without certainty",
+    "first": "Which columns to drop or coarsen",
+}
 
 
 def second_page(results: Sequence[Stored], texts: Sequence[str]) -> Section:
@@ -196,25 +203,14 @@ def _first_rows(stored: Stored) -> tuple[str, list[Part]]:
     return title, parts
 
 
-def groups_of_people(results: Sequence[Stored]) -> Section | None:
-    """Return the chapter on all groups of all attacks that have some."""
-    parts = _added_parts("groups_of_people", results)
-    return Section("groups", said("Groups of people"), parts) if parts else None
-
-
-def value_chances(results: Sequence[Stored]) -> Section | None:
-    """Return the chapter on what guesses without certainty may do to people."""
-    parts = _added_parts("value_chances", results)
-    return Section("suspicion", said("Harm without certainty"), parts) if parts else None
-
-
-def remedies(results: Sequence[Stored]) -> Section | None:
-    """Return the chapter on columns: what each adds, and the gain of dropping or coarsening it."""
-    parts = _added_parts("remedies", results)
-    return Section("first", said("Which columns to drop or coarsen"), parts) if parts else None
-
-
-def _added_parts(name: str, results: Sequence[Stored]) -> list[Part]:
-    """Return the parts that the views of results add to a chapter: their function of this name."""
-    views = ((getattr(view_of(stored.kind), name, None), stored) for stored in results)
-    return [part for add, stored in views if add is not None for part in add(stored)]
+def added_chapters(results: Sequence[Stored]) -> list[Section]:
+    """Return the chapters ADDED, to which the views of results add parts, if there are some."""
+    chapters = []
+    for name, function in ADDED.items():
+        parts: list[Part] = []
+        for stored in results:
+            if (add := getattr(view_of(stored.kind), function, None)) is not None:
+                parts += add(stored)
+        if parts:
+            chapters.append(Section(name, said(TITLES[name]), parts))
+    return chapters

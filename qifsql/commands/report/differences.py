@@ -8,7 +8,7 @@ How many are singled out, or certain, is what a report is about: these are shown
 """
 
 import math
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from fractions import Fraction
 from itertools import chain
 from typing import Any
@@ -209,13 +209,34 @@ def _telling(
     # a column of a JSON file without any number is read as text
     columns = {n for n, t in table.schema.items() if t.is_numeric() or n in ("measure", "greatest")}
     columns |= PEOPLE_BESIDE & set(table.columns)
-    telling: dict[str, list[pl.Expr]] = {}
+    conditions_of_column: dict[str, list[pl.Expr]] = {}
+    for name, condition in (
+        *_telling_sizes(table, minimum, columns),
+        *_telling_chances(table, minimum, columns, frame),
+        *_telling_measures(table, minimum, columns, recipients),
+    ):
+        conditions_of_column.setdefault(name, []).append(condition)
+    return {name: pl.any_horizontal(either) for name, either in conditions_of_column.items()}
+
+
+Conditions = Iterator[tuple[str, pl.Expr]]
+"""Columns, each with a condition: the rows in which its number tells of few people."""
+
+
+def _telling_sizes(table: pl.DataFrame, minimum: int, columns: Set[str]) -> Conditions:
+    """Yield sizes of blocks and numbers of people, and the columns that tell them (TOLD_BY)."""
     for size, others in TOLD_BY.items():
         is_part = size != "people" or columns & PEOPLE_BESIDE
         if size in columns and table.schema[size].is_integer() and is_part:
             for name in columns & {size, *others}:
                 is_one = pl.col(name) == 1 if name in CHANCES else pl.lit(value=False)
-                telling.setdefault(name, []).append(_is_few(size, minimum) & ~is_one)
+                yield name, _is_few(size, minimum) & ~is_one
+
+
+def _telling_chances(
+    table: pl.DataFrame, minimum: int, columns: Set[str], frame: pl.DataFrame
+) -> Conditions:
+    """Yield chances that tell the size of a block, in rows where it is not known anyway."""
     beside = chain(*(names for name, names in CHANCES_BESIDE.items() if name in columns))
     is_size_unknown = pl.col("k").is_null() if "k" in columns else pl.lit(value=True)
     gains = frame.get_column("gain", default=pl.Series(dtype=pl.String)).drop_nulls()
@@ -223,33 +244,38 @@ def _telling(
     is_of_gain = not gains.str.contains(SHARES).all()  # then any number may be that of a block
     for name in columns & {*CHANCES, *beside}:
         is_share = pl.lit(value=True) if is_of_gain else _is_share_of_few(name, minimum)
-        telling.setdefault(name, []).append(is_share & is_size_unknown)
+        yield name, is_share & is_size_unknown
     for name in columns & {*LEAKAGES}:
-        telling.setdefault(name, []).append(is_size_unknown)
+        yield name, is_size_unknown
     if "highest_risk" in columns and not frame["singled_out"].max():  # of a block of several
-        telling["highest_risk"] = [pl.lit(value=True)]
+        yield "highest_risk", pl.lit(value=True)
     if {"claims", "greatest"} <= columns:  # at the chance in some block
-        telling["threshold"] = [pl.col("greatest") & _is_share_of_few("threshold", minimum)]
+        yield "threshold", pl.col("greatest") & _is_share_of_few("threshold", minimum)
     if {"stated_from", "predicted"} <= columns:
-        telling["predicted"].append(_is_near_other_claims(table, minimum))
+        yield "predicted", _is_near_other_claims(table, minimum)
     if "prosecutor_risk" in columns:  # of the same blocks, in the release and in the register
-        of_both = _is_share_of_few("prosecutor_risk", minimum)
-        telling |= {name: [of_both] for name in columns & {"delta_min", "delta_max"}}
+        for name in columns & {"delta_min", "delta_max"}:
+            yield name, _is_share_of_few("prosecutor_risk", minimum)
+
+
+def _telling_measures(
+    table: pl.DataFrame, minimum: int, columns: Set[str], recipients: Set[str]
+) -> Conditions:
+    """Yield risks of recipients, and numbers of rows that name their measure (``measure``)."""
     if {"attempt", "maximum"} <= columns:  # the risk of a recipient
-        is_share = _is_share_of_few(pl.col("maximum") / pl.col("attempt"), minimum)
-        telling["maximum"] = [is_share, pl.col("name").is_in(list(recipients))]
+        yield "maximum", _is_share_of_few(pl.col("maximum") / pl.col("attempt"), minimum)
+        yield "maximum", pl.col("name").is_in(list(recipients))
+    measure = pl.col("measure")
+    sizes = [size for size in TOLD_BY if size != "people"]  # all people of a result are shown
     for name in columns & set(VALUES) if "measure" in columns else ():
-        sizes = [size for size in TOLD_BY if size != "people"]  # all people of a result are shown
-        is_size = pl.col("measure").is_in(sizes) & _is_few(name, minimum)
-        is_chance = pl.col("measure").is_in((*CHANCES, "maximum"))
+        yield name, measure.is_in(sizes) & _is_few(name, minimum)
         chance = pl.coalesce("success", name) if "success" in columns else pl.col(name)
-        is_chance &= _is_share_of_few(chance, minimum)
-        is_leakage = pl.col("measure").is_in(LEAKAGES)
-        telling.setdefault(name, []).extend((is_size, is_chance, is_leakage))
+        is_chance = measure.is_in((*CHANCES, "maximum"))
+        yield name, is_chance & _is_share_of_few(chance, minimum)
+        yield name, measure.is_in(LEAKAGES)
         if "recipient" in table.columns:
             is_theirs = pl.col("recipient").is_in(list(recipients))
-            telling[name].append(is_theirs & (pl.col("measure") == "maximum"))
-    return {name: pl.any_horizontal(conditions) for name, conditions in telling.items()}
+            yield name, is_theirs & (measure == "maximum")
 
 
 def _is_near_other_claims(table: pl.DataFrame, minimum: int) -> pl.Expr:
@@ -287,24 +313,25 @@ def _without_near_points(
     keys = ["attack_id"] if "attack_id" in columns else ["releases"]
     if not columns.issuperset(keys):
         keys = [name for name in ("model", "file", "secret", "subset") if name in columns]
-    # By attack and curve: the numbers of people that are shown so far.
+    # The numbers of people that are shown so far, by question (values of ``keys``) and column.
     shown_numbers: dict[tuple[tuple[Any, ...], str], set[int]] = {}
     for beside in tables:
         points = {"people", "records", "individuals_certain"}
         points |= {PEOPLE, "claims"} if "threshold" in beside.columns else set()
-        for name in points & set(beside.columns) if set(keys) <= set(beside.columns) else ():
+        has_keys = set(keys) <= set(beside.columns)
+        for name in points & set(beside.columns) if has_keys else ():
             for *question, n in beside.select(*keys, name).drop_nulls(name).rows():
                 shown_numbers.setdefault((tuple(question), names[0]), {0}).add(n)
     is_shown = []
     for row in table.select(*keys, *names).rows():
-        attack, numbers = row[: len(keys)], row[len(keys) :]
-        series = [shown_numbers.setdefault((attack, name), {0}) for name in names]
-        pairs = zip(numbers, series, strict=True)
-        is_apart = all(n == m or abs(n - m) >= minimum for n, taken in pairs for m in taken)
+        attack, counts = row[: len(keys)], row[len(keys) :]
+        earlier = [shown_numbers.setdefault((attack, name), {0}) for name in names]
+        pairs = list(zip(counts, earlier, strict=True))
+        is_apart = all(n == m or abs(n - m) >= minimum for n, numbers in pairs for m in numbers)
         is_shown.append(is_apart)
         if is_apart:
-            for n, taken in zip(numbers, series, strict=True):
-                taken.add(n)
+            for n, numbers in pairs:
+                numbers.add(n)
     return table.filter(pl.Series(is_shown, dtype=pl.Boolean))
 
 

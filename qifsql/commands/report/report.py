@@ -126,12 +126,7 @@ def chapters_of(results: Iterable[Stored], *, private: bool = False) -> list[Sec
     """
     reader = Reader(private=private)
     shared, _ = share(list(results), reader)
-    sections = (
-        chapters.groups_of_people(shared),
-        chapters.value_chances(shared),
-        chapters.remedies(shared),
-    )
-    listed = [*chapters.result_chapters(shared, reader), *filter(None, sections)]
+    listed = [*chapters.result_chapters(shared, reader), *chapters.added_chapters(shared)]
     return [section for section in listed if section.parts]
 
 
@@ -167,9 +162,7 @@ def compose(
         None if stated is None else statement.standards_annex(),
         chapters.datasets_annex(results),
         *chapters.result_chapters(results, reader),
-        chapters.groups_of_people(results),
-        chapters.value_chances(results),
-        chapters.remedies(results),
+        *chapters.added_chapters(results),
         method(results),
     ]
     present = [section for section in annexes if section is not None and section.parts]

@@ -23,6 +23,7 @@ from qifsql.errors import InputError, quoted
 from qifsql.presentation import escaping, words
 from qifsql.presentation.language import counted, said
 from qifsql.presentation.parts import Blank, Box, Heading, Light, Paragraph, Part, Section, Table
+from qifsql.presentation.table_columns import percent, tabulate
 from qifsql.results import uncovered
 from qifsql.results.stored import Stored
 from qifsql.study.recipients import sql_of
@@ -146,17 +147,15 @@ def _only(check: Stored, name: str) -> Stored:
     if name not in names:
         listed = ", ".join(map(quoted, names))
         raise InputError(f"the policy has no recipient {quoted(name)}; it has {listed}")
-    others = [quoted(recipient) for recipient in names if recipient != name]
-    note = dict(check.manifest)
-    begins = tuple(f"recipient {recipient}:" for recipient in others)
+    note, spec = dict(check.manifest), dict(check.spec) | {"recipient": name}
+    begins = tuple(f"recipient {quoted(n)}:" for n in names if n != name)
     note["notes"] = [text for text in note.get("notes", ()) if not str(text).startswith(begins)]
-    spec = dict(check.spec) | {"recipient": name}
-    of_others = {file for r in spec["recipients"] if r["name"] != name for file in _files(r)}
-    of_others -= {file for r in spec["recipients"] if r["name"] == name for file in _files(r)}
-    note["inputs"] = [f for f in note["inputs"] if Path(f["path"]).name not in of_others]
+    described = [recipient for recipient in spec["recipients"] if recipient["name"] == name]
+    of_others = {f for r in spec["recipients"] if r["name"] != name for f in _files(r)}
+    of_others -= _files(described[0])
+    note["inputs"] = [file for file in note["inputs"] if Path(file["path"]).name not in of_others]
     note["sql"] = sql_of(names.index(name) + 1, str(note.get("sql", "")))
-    spec["recipients"] = [r for r in spec["recipients"] if r["name"] == name]
-    spec["expired"] = [late for late in spec.get("expired", ()) if late == name]
+    spec |= {"recipients": described, "expired": [n for n in spec.get("expired", ()) if n == name]}
     details = {**check.details, "recipients": recipients.filter(name=name)}
     frame = check.frame.filter(pl.col("recipient").is_null() | (pl.col("recipient") == name))
     return replace(check, frame=frame, details=details, manifest=note | {"spec": spec})
@@ -235,14 +234,14 @@ def _with_use_of_file(row: tuple[str, ...], check: Stored) -> tuple[str, ...]:
 
 def _attacks(rows: Sequence[Row]) -> Table:
     """Return what attacks that need no recipient find: certainty, and right guesses."""
-    heads = [said("goal"), said("knowing"), said("certain")]
-    heads += [said("right guesses before the release"), said("after it")]
-    table = Table.of(heads, right=(2, 3, 4))
-    success = ("posterior_deterministic", "prior_probabilistic", "posterior_probabilistic")
-    for row in rows:
-        shares = [words.percent(row[name]) for name in success]
-        table.add_row(words.goal(row), words.listed(row["qids"]), *shares)
-    return table
+    columns = [
+        (said("goal"), words.goal),
+        (said("knowing"), lambda row: words.listed(row["qids"])),
+        (said("certain"), percent("posterior_deterministic")),
+        (said("right guesses before the release"), percent("prior_probabilistic")),
+        (said("after it"), percent("posterior_probabilistic")),
+    ]
+    return tabulate(rows, columns, texts=(0, 1))
 
 
 def _recipient(row: Mapping[str, Any], described: Mapping[str, Any], check: Stored) -> list[Part]:
@@ -352,28 +351,33 @@ def _decision(results: Sequence[Stored], check: Stored, withheld: str, file: str
     attacks: list[Part] = (
         [Heading(said("Before and after the release")), _attacks(rows)] if rows else []
     )
-    limits = summary.limits(results, rows, withheld)
     remarks = verdicts.statement_sentences(check.spec)
-    names = check.details["recipients"]["name"].to_list()
     if "recipient" in check.spec:
-        remarks.append(said("This statement is about {name} alone.", name=escaping.cell(names[0])))
+        name = escaping.cell(check.spec["recipient"])
+        remarks.append(said("This statement is about {name} alone.", name=name))
     verdict = replace(summary.policy_verdict(check), caveats=remarks)
-    limits = [*_preset_texts(check), *limits]
+    sentences = summary.uncovered_columns(check)
     registers = [len(r["holds"]) > len(r.get("earlier", ())) for r in check.spec["recipients"]]
     if any(registers):
         message = (
             "A file that is linked as a register was measured as a list of people alone: what it "
             "says besides, as an earlier release without a common key does, is not in the risks."
         )
-        limits = [said(message), *limits]
-    box = Box(said("What was not considered"), [*summary.uncovered_columns(check), *limits])
+        sentences.append(said(message))
+    sentences += [*_preset_texts(check), *summary.limits(results, rows, withheld)]
+    box = Box(said("What was not considered"), sentences)
+    return [verdict, *attacks, box, _table_to_sign(check, file)]
+
+
+def _table_to_sign(check: Stored, file: str) -> Table:
+    """Return the decision with a line to sign; ``file`` is the name of the statement's file."""
     stated = check.spec.get("statement") or {}
-    days = check.details["recipients"]["until"].drop_nulls()
     table = Table.of(["", ""])
     table.add_row(said("reasons for the assumptions"), _words_or_blank(stated.get("reasons")))
     table.add_row(said("decision"), _words_or_blank(stated.get("decision")))
     table.add_row(said("decided by (name, office)"), _words_or_blank(stated.get("by")))
     table.add_row(said("date"), _words_or_blank(stated.get("date")))
+    days = check.details["recipients"]["until"].drop_nulls()
     end = str(days.min()) if days.len() else said("no day is set in the policy")
     table.add_row(said("valid until"), end)
     policy = Path(str(check.spec.get("policy", ""))).name
@@ -383,7 +387,7 @@ def _decision(results: Sequence[Stored], check: Stored, withheld: str, file: str
     line = said(message, command=command, manifest=escaping.cell(file + MANIFEST))
     table.add_row(said("checked later by"), line)
     table.add_row(said("signature"), Blank())
-    return [verdict, *attacks, box, table]
+    return table
 
 
 def _words_or_blank(text: str | None) -> str:

@@ -3,16 +3,15 @@
 Functions read plain tables and not a ``StudyResult``.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 import polars as pl
 
 from qifsql.commands.check import view as levels
 from qifsql.commands.synthetic.view import points, release_name
+from qifsql.data.types import Row
 from qifsql.presentation import escaping, words
 from qifsql.presentation.language import said
 from qifsql.presentation.parts import Heading, Paragraph, Part, Spec, Table, Tables
+from qifsql.presentation.table_columns import Cell, Column, number, percent, tabulate, text
 from qifsql.results.assessment import without_beliefs
 from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
@@ -51,78 +50,73 @@ def parts(frame: pl.DataFrame, tables: Tables, _spec: Spec) -> list[Part]:
 
 def _attacks(table: pl.DataFrame) -> Table:
     """Return a line for each attack and secret; without a secret, it is whose record it is."""
-    heads = [said("name"), said("model"), said("of"), said("known"), said("certain")]
-    heads += [said("before"), said("after"), said("degradation")]
-    listing = Table.of(heads, right=(4, 5, 6, 7))
-    for row in without_beliefs(table).iter_rows(named=True):
-        gain = ""
-        if row.get("gain") not in (None, "identity"):
-            gain = said(", gain {gain}", gain=row["gain"])
-        listing.add_row(
-            row["name"],
-            row["model"],
-            escaping.cell((row["secret"] or said("whose record it is")) + gain),
-            escaping.cell(words.listed(row["qids"])),
-            words.percent(row["posterior_deterministic"]),
-            words.success(row, row["prior_probabilistic"]),
-            words.success(row, row["posterior_probabilistic"]),
-            words.degradation(row),
-        )
-    return listing
+
+    def subject(row: Row) -> str:
+        is_gain = row.get("gain") not in (None, "identity")
+        gain = said(", gain {gain}", gain=row["gain"]) if is_gain else ""
+        return escaping.cell((row["secret"] or said("whose record it is")) + gain)
+
+    columns = [
+        (said("name"), text("name")),
+        (said("model"), text("model")),
+        (said("of"), subject),
+        (said("known"), lambda row: escaping.cell(words.listed(row["qids"]))),
+        (said("certain"), percent("posterior_deterministic")),
+        (said("before"), lambda row: words.success(row, row["prior_probabilistic"])),
+        (said("after"), lambda row: words.success(row, row["posterior_probabilistic"])),
+        (said("degradation"), words.degradation),
+    ]
+    return tabulate(without_beliefs(table).iter_rows(named=True), columns, texts=range(4))
 
 
 def _sweeps(table: pl.DataFrame) -> Table:
     """Return a line for each subset that is the best of its size for a measure, of all sweeps."""
-    heads = [said("name"), said("model"), said("of"), said("qids"), said("best for")]
-    heads += [said("subset"), said("certain"), said("best guess"), said("degradation")]
-    listing = Table.of(heads, right=(3, 6, 7, 8))
     kinds = {kind: said(kind) for kind in SUCCESS_KINDS}
-    for row in table.iter_rows(named=True):
-        listing.add_row(
-            *_question(row),
-            str(row["n_qids"]),
-            kinds[row["best_for"]],
-            escaping.cell(", ".join(row["qids"])),
-            words.percent(row["posterior_deterministic"]),
-            words.percent(row["posterior_probabilistic"]),
-            words.factor(row["degradation_probabilistic"]),
-        )
-    return listing
+    columns = [
+        *_first_columns(),
+        (said("qids"), number("n_qids")),
+        (said("best for"), lambda row: kinds[row["best_for"]]),
+        (said("subset"), lambda row: escaping.cell(", ".join(row["qids"]))),
+        (said("certain"), percent("posterior_deterministic")),
+        (said("best guess"), percent("posterior_probabilistic")),
+        (said("degradation"), words.degradation),
+    ]
+    return tabulate(table.iter_rows(named=True), columns, texts=(0, 1, 2, 4, 5))
 
 
 def _borders(table: pl.DataFrame) -> Table:
     """Return a line for each subset at a border: minimal risky or maximal safe."""
-    heads = [said("name"), said("model"), said("of"), said("measure"), said("border")]
-    listing = Table.of([*heads, said("subset"), said("success")], (6,))
     kinds = {kind: said(kind) for kind in SUCCESS_KINDS}
     sides = {side: said(side) for side in ("minimal risky", "maximal safe")}
-    for row in table.iter_rows(named=True):
-        subset = escaping.cell(", ".join(row["qids"])) or said("nothing")
-        success = words.percent(row["posterior"])
-        side = sides[row["border"]]
-        listing.add_row(*_question(row), kinds[row["measure"]], side, subset, success)
-    return listing
+    columns = [
+        *_first_columns(),
+        (said("measure"), lambda row: kinds[row["measure"]]),
+        (said("border"), lambda row: sides[row["border"]]),
+        (said("subset"), lambda row: escaping.cell(", ".join(row["qids"])) or said("nothing")),
+        (said("success"), percent("posterior")),
+    ]
+    return tabulate(table.iter_rows(named=True), columns, texts=range(6))
 
 
 def _tables_section(table: pl.DataFrame) -> Table:
     """Return a line for each set of published tables and secret."""
-    heads = [said("name"), said("tables"), said("of"), said("reconstructed"), said("singled out")]
-    heads += [said("secret certain"), said("before"), said("after")]
-    listing = Table.of(heads, right=(1, 3, 4, 5, 6, 7))
-    for row in table.iter_rows(named=True):
-        of_secret = row["secret"] is not None
-        after = row["believed"] if row["actual"] is None else row["actual"]
-        listing.add_row(
-            row["name"],
-            words.count(len(row["tables"])),
-            escaping.cell(row["secret"] if of_secret else said("whose record it is")),
-            words.proved(row["reconstructed"], sharp=row["sharp"]),
-            words.proved(row["singled_out"], sharp=row["sharp"]),
-            words.proved(row["certain_inference"], sharp=row["sharp"]) if of_secret else "",
-            "" if row["prior"] is None else words.percent(row["prior"]),
-            "" if after is None else words.percent(after),
-        )
-    return listing
+
+    def proved(name: str) -> Cell:
+        return lambda row: words.proved(row[name], sharp=row["sharp"])
+
+    certain = proved("certain_inference")
+    columns = [
+        (said("name"), text("name")),
+        (said("tables"), lambda row: words.count(len(row["tables"]))),
+        (said("of"), _subject),
+        (said("reconstructed"), proved("reconstructed")),
+        (said("singled out"), proved("singled_out")),
+        (said("secret certain"), lambda row: "" if row["secret"] is None else certain(row)),
+        (said("before"), percent("prior")),
+        (said("after"), percent("after")),
+    ]
+    rows = table.with_columns(after=pl.coalesce("actual", "believed")).iter_rows(named=True)
+    return tabulate(rows, columns, texts=(0, 2))
 
 
 def _synthetic_section(table: pl.DataFrame) -> Table:
@@ -167,48 +161,62 @@ def _cells_of_secret(secret: str | None, rows: pl.DataFrame) -> dict[str, str]:
 
 def _special_section(table: pl.DataFrame) -> Table:
     """Return a line for each search of special uniques."""
-    heads = [said("name"), said("records"), said("singled out"), said("special"), said("MSUs")]
-    listing = Table.of([*heads, "DIS"], right=(1, 2, 3, 4, 5))
-    for name in table["name"].unique(maintain_order=True):
-        values = dict(table.filter(pl.col("name") == name).select("measure", "value").iter_rows())
-        numbers = [values[n] for n in ("records", "uniques", "special_uniques", "msus")]
-        dis = "" if values["dis"] is None else words.percent(values["dis"])
-        listing.add_row(name, *(words.count(int(n)) for n in numbers), dis)
-    return listing
+    measures = [
+        dict(rows.select("measure", "value").rows()) | {"name": name}
+        for (name,), rows in table.group_by("name", maintain_order=True)
+    ]
+
+    def integer(name: str) -> Cell:
+        return lambda row: words.count(int(row[name]))
+
+    columns = [
+        (said("name"), text("name")),
+        (said("records"), integer("records")),
+        (said("singled out"), integer("uniques")),
+        (said("special"), integer("special_uniques")),
+        (said("MSUs"), integer("msus")),
+        ("DIS", percent("dis")),
+    ]
+    return tabulate(measures, columns)
 
 
 def _checks(table: pl.DataFrame) -> Table:
     """Return a line for each level of a check, with intervals if a value is an estimate."""
     estimates = "low" in table.columns and table["low"].null_count() < table.height
-    heads = [said("name"), said("rule"), said("of"), said("measure"), said("value")]
-    heads += [said("between")] if estimates else []
-    listing = Table.of([*heads, said("required"), said("met")], right=(1, 4))
-    for row in table.iter_rows(named=True):
-        listing.add_row(
-            row["name"],
-            str(row["rule"]),
-            levels.level_subject(row),
-            row["measure"],
-            levels.value_text(row),
-            *([levels.interval_text(row)] if estimates else []),
-            levels.bounds_text(row["wanted"]),
-            levels.met_text(row),
-        )
-    return listing
+    columns = [
+        (said("name"), text("name")),
+        (said("rule"), number("rule")),
+        (said("of"), levels.level_subject),
+        (said("measure"), text("measure")),
+        (said("value"), levels.value_text),
+        *([(said("between"), levels.interval_text)] if estimates else []),
+        (said("required"), lambda row: levels.bounds_text(row["wanted"])),
+        (said("met"), levels.met_text),
+    ]
+    return tabulate(table.iter_rows(named=True), columns, texts={*range(len(columns))} - {1, 4})
 
 
 def _entries(table: pl.DataFrame) -> Table:
     """Return a line for each entry; an entry that was not run has no seconds."""
-    heads = [said("name"), said("kind"), said("datasets"), said("state"), said("seconds")]
-    listing = Table.of(heads, right=(4,))
     states = {state: said(state) for state in ("done", "unchanged", "incomplete", "to do")}
-    for row in table.iter_rows(named=True):
-        seconds = "" if row["seconds"] is None else words.fixed(row["seconds"], 1)
-        datasets = escaping.cell(row["datasets"])
-        listing.add_row(row["name"], row["kind"], datasets, states[row["state"]], seconds)
-    return listing
+
+    def seconds(row: Row) -> str:
+        return "" if row["seconds"] is None else words.fixed(row["seconds"], 1)
+
+    columns = [
+        (said("name"), text("name")),
+        (said("kind"), text("kind")),
+        (said("datasets"), text("datasets")),
+        (said("state"), lambda row: states[row["state"]]),
+        (said("seconds"), seconds),
+    ]
+    return tabulate(table.iter_rows(named=True), columns, texts=range(4))
 
 
-def _question(row: Mapping[str, Any]) -> list[str]:
-    """Return the first cells of an entry: its name, its model, and the secret."""
-    return [row["name"], row["model"], escaping.cell(row["secret"] or said("whose record it is"))]
+def _first_columns() -> list[Column]:
+    """Return the first columns of an entry: its name, its model, and the secret."""
+    return [(said("name"), text("name")), (said("model"), text("model")), (said("of"), _subject)]
+
+
+def _subject(row: Row) -> str:
+    return escaping.cell(row["secret"] or said("whose record it is"))
