@@ -32,8 +32,17 @@ from qifsql.query.splice import splice
 from qifsql.query.suppression import STAR
 from qifsql.results.storage import Origin, atomic_file
 
-CONTEXT = "https://w3id.org/ro/crate/1.1/context"
-PROFILE = "https://w3id.org/ro/crate/1.1"
+CONTEXT = "https://w3id.org/ro/crate/1.2/context"
+PROFILE = "https://w3id.org/ro/crate/1.2"
+METADATA = "ro-crate-metadata.json"  # the name of a ledger whose folder is an RO-Crate
+TERMS = {
+    "@id": "#terms",
+    "@type": "CreativeWork",
+    "name": "Terms of each statement",
+    "description": "The ledger grants no licence. Each statement was published under terms of its "
+    "own, which the ledger does not have.",
+}
+"""The licence, which an RO-Crate must name."""
 PARQUET = "application/vnd.apache.parquet"
 LARGEST = 10_000_000  # bytes of a metadata file
 PEOPLE = "people"
@@ -74,8 +83,8 @@ class Ledger:
                 raise DatasetError(f"{path} is too large for a ledger; name another file")
             graph = {node["@id"]: node for node in parsed_json(path.read_bytes())["@graph"]}
             root = graph["./"]
-            people = int(_property(root, "people"))
-            entries = tuple(_entry(graph[part["@id"]]) for part in root["hasPart"])
+            people = int(_property(graph, root, "people"))
+            entries = tuple(_entry(graph, graph[part["@id"]]) for part in root["hasPart"])
         except FileNotFoundError as e:
             raise DatasetError(f"{path} does not exist; --add starts a ledger") from e
         except (OSError, ValueError, LookupError, TypeError, AttributeError) as e:
@@ -177,8 +186,21 @@ class Ledger:
         return f"{added} added to {self.path}, which has {len(entries):,} now"
 
     def metadata(self, now: str) -> dict[str, Any]:
-        """Return the ledger as an RO-Crate: what was published when, with digests and columns."""
-        parts = [
+        """Return the ledger as an RO-Crate: what was published when, with digests and columns.
+
+        As RO-Crate 1.2 asks, entities are one flat list and name one another by ``@id``.
+        """
+        root: dict[str, Any] = {
+            "@id": "./",
+            "@type": "Dataset",
+            "name": "Ledger of published statements",
+            "description": "Tables of counts and microdata releases, counted by their cells, that "
+            "were published of the same people.",
+            "datePublished": now,
+            "license": {"@id": TERMS["@id"]},
+            "hasPart": [{"@id": entry.file} for entry in self.entries],
+        }
+        parts: list[dict[str, Any]] = [
             {
                 "@id": entry.file,
                 "@type": "File",
@@ -187,30 +209,27 @@ class Ledger:
                 "sdDatePublished": entry.added,
                 "sha256": entry.sha256,
                 "variableMeasured": list(entry.columns),
-                "additionalProperty": [
-                    _named("kind", entry.kind),
-                    _named("protection", entry.protection),
-                ],
             }
             for entry in self.entries
         ]
+        named: list[dict[str, object]] = [{"people": self.people}]
+        named += [{"kind": entry.kind, "protection": entry.protection} for entry in self.entries]
+        values: list[dict[str, Any]] = []
+        for entity, properties in zip([root, *parts], named, strict=True):
+            ids = [f"#{name}-{entity['@id']}".removesuffix("-./") for name in properties]
+            entity["additionalProperty"] = [{"@id": text} for text in ids]
+            values += [
+                {"@id": text, "@type": "PropertyValue", "propertyID": name, "name": name}
+                | {"value": value}
+                for text, (name, value) in zip(ids, properties.items(), strict=True)
+            ]
         about = {
-            "@id": self.path.name,
+            "@id": METADATA,
             "@type": "CreativeWork",
             "conformsTo": {"@id": PROFILE},
             "about": {"@id": "./"},
         }
-        root = {
-            "@id": "./",
-            "@type": "Dataset",
-            "name": "Ledger of published statements",
-            "description": "Tables of counts and microdata releases, counted by their cells, that "
-            "were published of the same people.",
-            "dateModified": now,
-            "hasPart": [{"@id": part["@id"]} for part in parts],
-            "additionalProperty": [_named("people", self.people)],
-        }
-        return {"@context": CONTEXT, "@graph": [about, root, *parts]}
+        return {"@context": CONTEXT, "@graph": [about, root, *parts, *values, TERMS]}
 
 
 def _digest(path: Path) -> str:
@@ -218,21 +237,18 @@ def _digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _named(name: str, value: object) -> dict[str, object]:
-    return {"@type": "PropertyValue", "propertyID": name, "value": value}
+def _property(graph: Mapping[str, Any], node: Mapping[str, Any], name: str) -> Any:
+    values = (graph[reference["@id"]] for reference in node["additionalProperty"])
+    return next(value["value"] for value in values if value["propertyID"] == name)
 
 
-def _property(node: Mapping[str, Any], name: str) -> Any:
-    return next(p["value"] for p in node["additionalProperty"] if p["propertyID"] == name)
-
-
-def _entry(node: Mapping[str, Any]) -> Entry:
+def _entry(graph: Mapping[str, Any], node: Mapping[str, Any]) -> Entry:
     """Return a statement; ValueError if a file is not named as a ledger names it."""
-    kind, file, digest = _property(node, "kind"), node["@id"], node["sha256"]
+    kind, file, digest = _property(graph, node, "kind"), node["@id"], node["sha256"]
     if kind not in ("table", "release") or not STATEMENT.fullmatch(file):
         raise ValueError(kind)
     columns = tuple(map(str, node["variableMeasured"]))
-    protection, added = str(_property(node, "protection")), str(node["sdDatePublished"])
+    protection, added = str(_property(graph, node, "protection")), str(node["sdDatePublished"])
     return Entry(str(node["name"]), kind, columns, protection, added, file, str(digest))
 
 

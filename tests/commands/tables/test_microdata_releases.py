@@ -7,6 +7,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -491,6 +492,17 @@ def test_the_fewest_statements_that_prove_it_all(folder: Path) -> None:
 # The ledger.
 
 
+def test_rocrate_opens_a_ledger(folder: Path) -> None:
+    rocrate = pytest.importorskip("rocrate.rocrate", reason="rocrate is not installed")
+    people = pl.DataFrame({"age": [21, 25], "sex": ["F", "F"]})
+    ledger = folder / "ro-crate-metadata.json"
+    qifsql.tables(people, table=["age,sex:suppress<2", "sex"], ledger=ledger, add=True)
+    crate = rocrate.ROCrate(folder)
+    assert [part["name"] for part in crate.root_dataset["hasPart"]] == ["age,sex:suppress<2", "sex"]
+    assert crate.root_dataset["additionalProperty"][0]["value"] == 2
+    assert all((folder / part.id).is_file() for part in crate.root_dataset["hasPart"])
+
+
 def test_a_ledger_is_attacked_with_what_is_new(folder: Path) -> None:
     (folder / "r.csv").write_text(CELLS + "*,*,b\n")
     people = pl.DataFrame(
@@ -517,9 +529,23 @@ def test_a_ledger_is_the_metadata_of_a_crate(folder: Path) -> None:
     people = pl.DataFrame({"age": [21, 25], "sex": ["F", "F"]})
     path = folder / "ro-crate-metadata.json"
     qifsql.tables(people, table="age,sex:suppress<2", ledger=path, add=True)
-    about, root, statement = json.loads(path.read_text())["@graph"]
-    assert about["conformsTo"] == {"@id": "https://w3id.org/ro/crate/1.1"}
+    document = json.loads(path.read_text())
+    about, root, statement, *others = document["@graph"]
+    assert about["conformsTo"] == {"@id": "https://w3id.org/ro/crate/1.2"}
+    assert about["@id"] == path.name
     assert root["hasPart"] == [{"@id": statement["@id"]}]
+    # What RO-Crate 1.2 requires of the root, and that entities are one flat list.
+    assert {"name", "description", "datePublished", "license"} <= root.keys()
+    assert datetime.fromisoformat(root["datePublished"])
+    ids = [node["@id"] for node in (about, root, statement, *others)]
+    assert len(ids) == len(set(ids))
+    for node in document["@graph"]:
+        assert {"@id", "@type"} <= node.keys()
+        for value in node.values():
+            for item in value if isinstance(value, list) else [value]:
+                assert not isinstance(item, dict) or item.keys() == {"@id"}
+                local = isinstance(item, dict) and not item["@id"].startswith("https:")
+                assert not local or item["@id"] in ids
     file = folder / statement["@id"]
     assert statement["sha256"] == hashlib.sha256(file.read_bytes()).hexdigest()
     cells = pl.read_parquet(file)
