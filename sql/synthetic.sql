@@ -32,6 +32,75 @@ FROM (
     FROM listed
 ) AS different;
 
+-- One row per different record of all files: the codes of its quasi-identifiers, packed into words,
+-- those of its secrets, and of its group where files have one, and how many records of each file are
+-- like it. `columns` has the number of columns of each file, and `counts` whether its records count
+-- as of the original, of the control and of each release (0: of all releases). `words` has for each
+-- word its quasi-identifiers, with the lowest bits of their codes.
+{# coded_files(columns=[3, 3, 2], counts=[[True, False, False, False], [False, False, True, True], [False, True, False, False]], words=[[[1, 0]], [[2, 0]]], secrets=[], group=3, releases=[1, 0]), coded_files(columns=[3, 3], counts=[[True, False, False], [False, False, True]], words=[[[1, 0], [2, 5]]], secrets=[3], group=0, releases=[1]) #}
+CREATE OR REPLACE VIEW coded_files AS
+SELECT
+    {{ range(1, words | length + 1) | each("word_#,") }}
+    {{ range(1, secrets | length + 1) | each("secret_#,") }}
+    {% if group %}
+    member,
+    {% endif %}
+    sum(original)::BIGINT AS original,
+    sum(control)::BIGINT AS control,
+    {{ releases | each("sum(synthetic_#)::BIGINT AS synthetic_#", ", ") }}
+FROM (
+    {% for width in columns %}
+    {% set file = loop.index %}
+    SELECT
+        {% for fields in words %}
+        {% set number = loop.index %}
+        {% for i, shift in fields %}
+        {{ "| " if not loop.first }}(of_{{ i }}.code << {{ shift }})
+        {% endfor %}
+        AS word_{{ number }},
+        {% endfor %}
+        {% for i in secrets %}
+        of_{{ i }}.code AS secret_{{ loop.index }},
+        {% endfor %}
+        {% if group %}
+        {{ "of_%d.code" % group if width >= group else "NULL::BIGINT" }} AS member,
+        {% endif %}
+        {{ "people" if counts[file - 1][0] else "0::BIGINT" }} AS original,
+        {{ "people" if counts[file - 1][1] else "0::BIGINT" }} AS control
+        {% for release in releases %}
+        , {{ "people" if counts[file - 1][loop.index + 1] else "0::BIGINT" }} AS synthetic_{{ release }}
+        {% endfor %}
+    FROM people_{{ file }}
+    {% for i in range(1, width + 1) %}
+    INNER JOIN dictionary_{{ i }} AS of_{{ i }}
+        ON people_{{ file }}.qid_{{ i }} IS NOT DISTINCT FROM of_{{ i }}.value
+    {% endfor %}
+    {{ "UNION ALL" if not loop.last }}
+    {% endfor %}
+) AS everybody
+GROUP BY ALL;
+
+-- One row per record of the original: its position in the input, the codes of its quasi-identifiers,
+-- packed into words (see `coded_files`), and those of its secrets; these are all attributes.
+{# coded_originals(words=[[[1, 0]], [[2, 0]]], secrets=[3], attributes=3), coded_originals(words=[[[1, 0], [2, 5]]], secrets=[], attributes=2) #}
+CREATE OR REPLACE VIEW coded_originals AS
+SELECT
+    everybody.record
+    {% for fields in words %}
+    {% set number = loop.index %}
+    {% for i, shift in fields %}
+    {{ ", " if loop.first else "| " }}(of_{{ i }}.code << {{ shift }})
+    {% endfor %}
+    AS word_{{ number }}
+    {% endfor %}
+    {% for i in secrets %}
+    , of_{{ i }}.code AS secret_{{ loop.index }}
+    {% endfor %}
+FROM everybody
+{% for i in range(1, attributes + 1) %}
+INNER JOIN dictionary_{{ i }} AS of_{{ i }} ON everybody.qid_{{ i }} IS NOT DISTINCT FROM of_{{ i }}.value
+{% endfor %};
+
 -- One row per value of a secret in a file: whether no value is more frequent in the release (modal),
 -- and among the people of the control (typical).
 CREATE OR REPLACE VIEW modes AS

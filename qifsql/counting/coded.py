@@ -9,11 +9,12 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from qifsql.counting.compared_files import CONTROL, ORIGINAL, File, Files
+from qifsql.counting.compared_files import CONTROL, ORIGINAL, Files
 from qifsql.engine.tables import Tables
 from qifsql.query import microdata_steps
-from qifsql.query.columns import fold, number, same, union
+from qifsql.query.columns import number, union
 from qifsql.query.plan import Plan
+from qifsql.query.shapes import Shape
 from qifsql.query.splice import splice
 
 BITS_OF_WORD = 63
@@ -95,7 +96,9 @@ class Coded:
         """Return the code of the attribute at a place, from the word that holds it."""
         field = self.fields[place]
         bits = exp.paren(exp.BitwiseAnd(this=word, expression=number(field.mask)))
-        return bits if not field.shift else _shifted(bits, exp.BitwiseRightShift, field)
+        if not field.shift:
+            return bits
+        return exp.paren(exp.BitwiseRightShift(this=bits, expression=number(field.shift)))
 
     def drop(self) -> None:
         """Drop the table and the dictionaries, so that other files can be coded."""
@@ -142,7 +145,8 @@ def make(tables: Tables, files: Files) -> Coded:
     fields = _packed(values[:qids])
     pooled = [POOLED_RELEASE] if len(files.releases) > 1 else []
     releases = (*range(1, len(files.releases) + 1), *pooled)
-    tables.make("coded", _coded_query(files, fields, releases), "encoding records")
+    coded = splice("synthetic/coded_files", shape=_shape(files, fields, releases))
+    tables.make("coded", coded, "encoding records")
     tables.drop(*(f"people_{n}" for n in range(1, len(files.files) + 1)))
     return Coded(tables, fields, tuple(values[:qids]), tuple(values[qids:last_secret]), releases)
 
@@ -172,79 +176,37 @@ def _packed(values: Sequence[int]) -> tuple[Field, ...]:
     return tuple(fields)
 
 
-def code(i: int) -> exp.Column:
-    """Return the column of the code of attribute ``i`` in a query joined with dictionaries."""
-    return exp.column("code", table=f"of_{i}")
-
-
-def words(fields: Sequence[Field]) -> list[exp.Expr]:
-    """Return the columns ``word_1 ..`` of a record: the ``code`` of each field, in its bits."""
-    codes_by_word: dict[int, list[exp.Expr]] = {}
-    for i, field in enumerate(fields, 1):
-        bits = _shifted(code(i), exp.BitwiseLeftShift, field) if field.shift else code(i)
-        codes_by_word.setdefault(field.word, []).append(bits)
-    packed = (fold(exp.BitwiseOr, codes) for codes in codes_by_word.values())
-    return [exp.alias_(tree, f"word_{i}") for i, tree in enumerate(packed, 1)]
-
-
-def _shifted(bits: exp.Expr, operator: type[exp.Binary], field: Field) -> exp.Expr:
-    """Return bits moved to or from the place of a field in its word."""
-    return exp.paren(operator(this=bits, expression=exp.Literal.number(field.shift)))
-
-
 def _sum_of(count: str) -> exp.Expr:
     """Return the sum of a column of counts, under its name."""
     return exp.alias_(exp.cast(exp.Sum(this=exp.column(count)), "BIGINT"), count)
 
 
-def decoded(query: exp.Select, table: str, attributes: Iterable[int]) -> exp.Select:
-    """Return a query joined with the dictionaries of attributes of ``table``."""
-    for i in attributes:
-        on = same(exp.column(f"qid_{i}", table), exp.column("value", f"of_{i}"))
-        query = query.join(exp.table_(f"dictionary_{i}", alias=f"of_{i}"), on=on)
-    return query
+def _shape(files: Files, fields: Sequence[Field], releases: Sequence[int]) -> dict[str, Shape]:
+    """Return the shape of the view ``coded_files``, which explains its parts.
 
-
-def _coded_query(files: Files, fields: Sequence[Field], releases: Sequence[int]) -> exp.Query:
-    """Return the query of the table ``coded``: a row per different record of all files.
-
-    Its columns are ``word_1 ..`` (packed codes), ``secret_1 ..``, ``member`` (the code of the
-    group, with ``files.by``) and ``Coded.counts``. ``releases`` are the numbers of the releases;
-    ``POOLED_RELEASE`` among them counts the records of all.
+    ``releases`` are the numbers of the releases; ``POOLED_RELEASE`` counts the records of all.
     """
-    queries = []
+    counts = []
     release = 0  # the number of the release, in the order of the files
-    for n, file in enumerate(files.files, 1):
+    for file in files.files:
         is_release = file.role not in (ORIGINAL, CONTROL)
         release += is_release
-        counts = {"original": file.role == ORIGINAL, "control": file.role == CONTROL}
-        for r in releases:
-            counts[f"synthetic_{r}"] = is_release and r in (release, POOLED_RELEASE)
-        people, zero = exp.column("people", f"people_{n}"), exp.cast(number(0), "BIGINT")
-        columns = _keys_of_file(files, file, fields)
-        for name, counts_here in counts.items():
-            columns.append(exp.alias_((people if counts_here else zero).copy(), name))
-        query = exp.select(*columns).from_(exp.table_(f"people_{n}"))
-        queries.append(decoded(query, f"people_{n}", range(1, file.column_count + 1)))
-    everybody = exp.union(*queries, distinct=False).subquery("everybody")
-    keys = [exp.column(f"word_{i}") for i in range(1, max(f.word for f in fields) + 1)]
-    keys += [exp.column(f"secret_{j}") for j, _ in enumerate(files.secrets, 1)]
-    keys += [exp.column("member")] if files.by is not None else []
-    query = exp.select(*keys, *map(_sum_of, counts)).from_(everybody)
-    return query.group_by(*(key.copy() for key in keys))
+        counted = [is_release and r in (release, POOLED_RELEASE) for r in releases]
+        counts.append([file.role == ORIGINAL, file.role == CONTROL, *counted])
+    last_secret = files.width + len(files.secrets)
+    return {
+        "columns": [file.column_count for file in files.files],
+        "counts": counts,
+        "words": fields_of_words(fields),
+        "secrets": range(files.width + 1, last_secret + 1),
+        "group": 0 if files.by is None else last_secret + 1,
+        "releases": releases,
+    }
 
 
-def _keys_of_file(files: Files, file: File, fields: Sequence[Field]) -> list[exp.Expr]:
-    """Return the columns ``word_1 ..``, ``secret_1 ..`` and ``member`` of the people of a file.
-
-    They hold the codes of quasi-identifiers (packed), of secrets, and of the group.
-    """
-    columns = words(fields)
-    last = files.width + len(files.secrets)  # the number of the last secret among all columns
-    for j, n in enumerate(range(files.width + 1, last + 1), 1):
-        columns.append(exp.alias_(code(n), f"secret_{j}"))
-    if files.by is not None:
-        has_group = file.column_count > last  # a release has none
-        group = code(last + 1) if has_group else exp.cast(exp.null(), "BIGINT")
-        columns.append(exp.alias_(group, "member"))
-    return columns
+def fields_of_words(fields: Sequence[Field]) -> list[list[list[int]]]:
+    """Return the quasi-identifiers of each word: their numbers from 1, and their lowest bits."""
+    return [
+        [[i, field.shift] for i, field in enumerate(fields, 1) if field.word == word]
+        for word in range(1, max(field.word for field in fields) + 1)
+    ]

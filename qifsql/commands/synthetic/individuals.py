@@ -19,6 +19,7 @@ from qifsql.measures.intervals import newcombe, wilson
 from qifsql.query import microdata_steps
 from qifsql.query.columns import equal, named, number, union
 from qifsql.query.plan import Plan
+from qifsql.query.shapes import Shape
 from qifsql.query.splice import splice
 from qifsql.results.storage import Origin, stream
 
@@ -129,11 +130,12 @@ def _codes_of_records(coded: Coded, files: Files) -> Plan:
     alike = replace(
         files.original.coded_microdata, qids=files.original.attributes[: qids + secrets]
     )
-    record = exp.column(microdata_steps.RECORD, table="everybody")
-    columns = [record, *codes.words(coded.fields)]
-    columns += [exp.alias_(codes.code(qids + j), f"secret_{j}") for j in range(1, secrets + 1)]
-    query = exp.select(*columns).from_("everybody")
-    query = codes.decoded(query, "everybody", range(1, qids + secrets + 1))
+    shape: dict[str, Shape] = {
+        "words": codes.fields_of_words(coded.fields),
+        "secrets": range(qids + 1, qids + secrets + 1),
+        "attributes": qids + secrets,
+    }
+    query = splice("synthetic/coded_originals", shape=shape)
     return microdata_steps.plan(alike, [microdata_steps.everybody(alike)], query)
 
 
