@@ -12,7 +12,9 @@ CREATE OR REPLACE TEMP MACRO known(state) AS ((state >> getvariable('n')) & getv
 CREATE OR REPLACE TEMP MACRO open(state) AS (undecided(state) & ~(state >> getvariable('n')));
 CREATE OR REPLACE TEMP MACRO taken_of(state) AS (known(state) & ~state);
 CREATE OR REPLACE TEMP MACRO joined(known, undecided) AS ((known << getvariable('n')) | undecided);
+CREATE OR REPLACE TEMP MACRO keyed(block, state) AS (block * getvariable('states') + state);
 CREATE OR REPLACE TEMP MACRO state_of(block) AS (block & getvariable('whole_state'))::BIGINT;
+CREATE OR REPLACE TEMP MACRO people(word) AS (word & getvariable('of_people'))::BIGINT;
 CREATE OR REPLACE TEMP MACRO drop_open(state) AS xor(state, open(state));
 CREATE OR REPLACE TEMP MACRO take(state, chosen) AS
     (drop_open(state) | ((open(state) & chosen) << getvariable('n')));

@@ -13,7 +13,6 @@ Spark repeats the chunks that it had.
 import hashlib
 import platform
 import re
-import time
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -28,8 +27,8 @@ from sqlglot import exp
 from qifsql.commands.sweep import executors, tables
 from qifsql.commands.sweep.executors import ADDED, MAXIMUM, MINIMA, Job, chunk_function
 from qifsql.commands.sweep.plan import FIXED_MEMORY, MEMORY_PER_STREAM, Task, qualify, stream_count
-from qifsql.commands.sweep.scheduler import Pass
-from qifsql.commands.sweep.tables import DROPPED, GIANT_CHUNKS, Tables, packed_table
+from qifsql.commands.sweep.scheduler import Pass, Settled
+from qifsql.commands.sweep.tables import GIANT_CHUNKS, Tables, packed_table
 from qifsql.commands.sweep.worker import Sums, Worker, typed
 from qifsql.data.readers import calling, escaped
 from qifsql.engine import dialect, distributed
@@ -191,20 +190,21 @@ class ClusterTables(Tables):
             tasks.append(replace(walk, least=first, greatest=last, rows=rows))
         return tasks
 
-    def drop_first_attribute(self, task: Task) -> tuple[str, Any]:
-        """Return the name and rows of a coded table without the attribute of a task.
+    def write_without_entry(self, worker: Worker, task: Task, table: str) -> None:
+        """Write the rows of a task without the first attribute: in Spark, if its table is there.
 
-        Rows that are now equal become one. ``entry`` has the codes of the next attribute. A task
-        of kind ``split`` keeps the rows of one value of its attribute alone.
+        Rows that are now equal become one, and ``entry`` has the codes of the next attribute.
         """
-        frame = self.read_table(task.source)
-        name = f"{task.source}{DROPPED}"
+        if self.is_in_workspace(task.source):
+            super().write_without_entry(worker, task, table)
+            return
+        frame, position = self.read_table(task.source), task.position + 1
         if task.kind == "split":
-            name = f"{task.source}_{task.least}"
             frame = frame.where(frame["entry"] == task.least)
-        codes = {column: column for column in self.code_columns(task.position + 1)}
-        codes["entry"] = f"code_{task.position + 1}"
-        return name, self.merge_equal(frame, codes)
+        codes = {column: column for column in self.code_columns(position)}
+        rows = self.merge_equal(frame, codes | {"entry": f"code_{position}"})
+        written = self.write(table, rows, position, "sweeping")
+        self.store(worker.stream, table, position, written)
 
 
 @dataclass(kw_only=True)
@@ -245,7 +245,7 @@ class ClusterPass(Pass):
             super()._work_on([t for t in tasks if t.source in here])
         for task in tasks:
             if task.source not in here and not self.out_of_time():
-                self._do_on_executors(task)
+                self._do_batch(self._worker(self.workspace.stream), [task])
 
     def _do_with_all_threads(self, task: Task) -> None:
         """Do a task on a small table here with all threads, another one on all executors."""
@@ -278,30 +278,13 @@ class ClusterPass(Pass):
         (row,) = self.spark.act("sweeping", self.where, frame.collect)
         return [float(x) for x in row]
 
-    def _do_on_executors(self, task: Task) -> None:
-        """Do one task on the executors and store its results."""
-        began = time.perf_counter()
-        worker = self._worker(self.workspace.stream)
-        stream, seconds = worker.stream, 0.0
-        table, written = "", None  # the new table, if the task makes one
-        if task.kind in ("drop", "split"):  # write a table, whose tasks follow
-            table, rows = self.tables.drop_first_attribute(task)
-            written = self.tables.write(table, rows, task.position + 1, "sweeping")
-        if task.kind != "drop":  # the sums are now in the table ``found`` of the stream
-            seconds = self._settle_chunks(stream, task)
-        with stream.transaction():
-            if task.kind != "drop":
-                self.workspace.store_found(stream, self.number)
-            if written is not None:
-                self.tables.store(stream, table, task.position + 1, written)
-                state = task.state
-                if task.kind == "split":  # people of one value, who have taken the attribute
-                    state |= self.layout.state(subset=1 << task.position)
-                self.tables.add_table(worker, table, task.position + 1, state)
-            self.workspace.mark_done(stream, [task.number], task.kind, time.perf_counter() - began)
-        if task.kind == "group":
-            self.answers |= self._keyed_sums(worker.rows("sums"))
-        self.progress.count_done(task, seconds, task.kind)
+    def _settle(self, worker: Worker, tasks: Sequence[Task]) -> Settled:
+        """Settle the tasks on small tables here, and one on a table in Spark on the executors."""
+        task = tasks[0]
+        if self.tables.is_in_workspace(task.source):
+            return super()._settle(worker, tasks)
+        seconds = 0.0 if task.kind == "drop" else self._settle_chunks(worker.stream, task)
+        return Settled(task.kind, seconds)
 
     def _settle_chunks(self, stream: Stream, task: Task) -> float:
         """Let the executors settle the chunks of a task, into ``found``; return their seconds."""

@@ -19,7 +19,6 @@ MOST_QIDS = MOST_BITS  # most quasi-identifiers: states and turns must fit in th
 MOST_COUNTED = 8  # most values of a secret with one counter per value
 MOST_COUNTERS = 24  # most counters in one pass
 WORD_BITS = 126  # bits of a word available to counters
-BLOCK_BITS = 28  # bits for the numbers of the blocks of a chunk
 
 
 @dataclass(frozen=True)
@@ -64,11 +63,6 @@ class Layout(Packing):
     def key_type(self) -> str:
         """Return the type that holds ``entry`` and ``rest`` together."""
         return "UBIGINT" if self.width + code_bits(max(self.values)) <= NARROW_BITS else "UHUGEINT"
-
-    @property
-    def key_of_blocks(self) -> str:
-        """Return the type of a block's key: its state, and room for its number."""
-        return self.block_type(BLOCK_BITS)
 
     @property
     def counter_bits(self) -> int:

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from operator import add
+from typing import NamedTuple
 
 from sqlglot import exp
 
@@ -116,6 +117,14 @@ class TaskQueue:
         while share > 1 and self._waiting and self._waiting[0].kind == "group":
             share -= 1
             yield self._waiting.popleft()
+
+
+class Settled(NamedTuple):
+    """The method that settled a task, its seconds, and those of a walk that it gave up before."""
+
+    method: str
+    seconds: float
+    wasted: float = 0.0
 
 
 @dataclass(kw_only=True)
@@ -343,8 +352,7 @@ class Pass:
         of the sample; others by 0.
         """
         began, task = time.perf_counter(), tasks[0]
-        method, wasted = self._settle(worker, tasks)
-        seconds = time.perf_counter() - began
+        settled = self._settle(worker, tasks)
         part = task.number if task.source.endswith(SAMPLE) else 0
         following: Sequence[Task] = ()
         with worker.stream.transaction():
@@ -354,23 +362,22 @@ class Pass:
                 following = self.tables.drop_entry(worker, task)
             took = (time.perf_counter() - began) / len(tasks)
             numbers = [t.number for t in tasks]
-            self.workspace.mark_done(worker.stream, numbers, method, took)
+            self.workspace.mark_done(worker.stream, numbers, settled.method, took)
         if task.kind == "group":
             self.answers |= self._keyed_sums(worker.rows("sums"))
         worker.forget_settled()
         for task in tasks:
-            self.progress.count_done(task, seconds, method, wasted)
+            self.progress.count_done(task, settled.seconds, settled.method, settled.wasted)
         return following
 
-    def _settle(self, worker: Worker, tasks: Sequence[Task]) -> tuple[str, float]:
+    def _settle(self, worker: Worker, tasks: Sequence[Task]) -> Settled:
         """Find the blocks of a task, or of several ``group`` tasks of one subset each; add them up.
 
-        The sums are in the worker's table ``found`` then. Return the method that did it, and the
-        seconds of a walk that was given up for another method.
+        The sums are in the worker's table ``found`` then.
         """
-        method, wasted = tasks[0].kind, 0.0
+        began, method, wasted = time.perf_counter(), tasks[0].kind, 0.0
         if method == "drop":  # it only makes the tables of smaller tasks
-            return method, wasted
+            return Settled(method, seconds=0.0)
         if method == "walk":
             choice = self.choices.choice_at(tasks[0].position)
             method, wasted = settle_chunk(worker, tasks[0].chunk, choice)
@@ -379,7 +386,7 @@ class Pass:
         else:  # a ``split``: people of one value are one block, if nothing else is taken
             settle_one_block(worker, tasks[0].chunk)
         worker.sum_up()
-        return method, wasted
+        return Settled(method, time.perf_counter() - began, wasted)
 
     def _settle_subsets(self, worker: Worker, tasks: Sequence[Task]) -> str:
         """Settle one subset for each task, from its whole table; return the method.

@@ -128,18 +128,22 @@ class Tables:
         A ``drop`` has all rows of its table, a ``split`` those of one value. The next attribute
         becomes ``entry``.
         """
-        state, position = task.state, task.position + 1
+        state, table = task.state, f"{task.source}{DROPPED}"
         if task.kind == "split":  # people of one value, who have taken the attribute
             state |= self.layout.state(subset=1 << task.position)
-        table = f"{task.source}{DROPPED if task.kind == 'drop' else f'_{task.least}'}"
+            table = f"{task.source}_{task.least}"
+        self.write_without_entry(worker, task, table)
+        return self.add_table(worker, table, task.position + 1, state)
+
+    def write_without_entry(self, worker: Worker, task: Task, table: str) -> None:
+        """Write the rows of a task without the first attribute as a table of the workspace."""
+        layout, position = self.layout, task.position + 1
         worker.limit_to(task.chunk)
-        layout = self.layout
         worker.set(
             shift=(layout.shift(position), "INTEGER"),  # brings the next code to the lowest bits
             later=(layout.later(position), layout.rest_type),  # the bits that stay in ``rest``
         )
         self._store_rows(worker, table, "without_entry", task.source)
-        return self.add_table(worker, table, position, state)
 
     def add_table(self, worker: Worker, table: str, position: int, state: int) -> Sequence[Task]:
         """Store and return the tasks of a new coded table.

@@ -15,12 +15,13 @@ from qifsql.commands.sweep.plan import Chunk
 from qifsql.commands.sweep.spec import Sizes
 from qifsql.counting.stream_session import Statements, StreamSession, varying_macro
 from qifsql.engine.connections import Stream
-from qifsql.query.columns import fold, typed_number, without_rows
+from qifsql.query.columns import fold, without_rows
 from qifsql.query.render import creating, macro, render
 from qifsql.query.shapes import Shape
 from qifsql.query.splice import splice
 from qifsql.query.templates import exists, script
 
+BLOCK_BITS = 28  # bits for the numbers of the blocks of a chunk
 MANY_VARY, TWO_VARY = 3 << 28, 2 << 28  # how many attributes vary, added to the bit in a turn
 FORGET = render(exp.delete("settled"))
 _literal = exp.Literal.number
@@ -84,9 +85,7 @@ class Worker(StreamSession):
         self._macros = [
             *script("sweep/macros"),
             varying_macro(fields, layout.rest_type),
-            block_key_macro(layout.n, layout.key_of_blocks),
             packing_macro(layout.width, layout.key_type),
-            people_macro(layout.counter_bits, valued=layout.valued),
         ]
 
     def prepare(self) -> None:
@@ -94,11 +93,15 @@ class Worker(StreamSession):
         layout, sizes = self.layout, self.sizes
         if self.stream.prepared == (layout, sizes):
             return
+        # The bits of the first word that count people: all, if a word is one counter.
+        counted = (-1, "BIGINT") if layout.valued else (layout.counter_mask, "HUGEINT")
         self.stream.rows(";".join(self._macros))
         self.set(
             n=(layout.n, "INTEGER"),
             every=(layout.all_attributes, "BIGINT"),
             whole_state=((1 << 2 * layout.n) - 1, "BIGINT"),  # the bits of a state
+            states=(1 << 2 * layout.n, layout.block_type(BLOCK_BITS)),  # the number of states
+            of_people=counted,
             most=(sizes.greatest, "BIGINT"),  # attributes that a subset may take
             spare=(layout.n - sizes.least, "BIGINT"),  # attributes that it may drop
             two=(TWO_VARY, "INTEGER"),
@@ -162,24 +165,6 @@ class Worker(StreamSession):
     def read_columns(self, query: exp.Query) -> pa.Table:
         """Return the rows of a query that needs no macros, as columns."""
         return self.stream.arrow(super().record(render(query)))
-
-
-@cache
-def people_macro(counter_bits: int, *, valued: bool) -> str:
-    """Return the macro that reads the number of people from the first word of a block."""
-    word = exp.column("word")
-    mask = typed_number((1 << counter_bits) - 1, "HUGEINT")
-    counted: exp.Expr = word if valued else exp.BitwiseAnd(this=word, expression=mask)
-    return macro("people", ("word",), typed(exp.paren(counted), "BIGINT"))
-
-
-@cache
-def block_key_macro(n: int, kind: str) -> str:
-    """Return the macro that computes the key of a block: its number above its state (2 n bits)."""
-    block = exp.Mul(
-        this=typed(exp.column("block"), kind), expression=typed_number(1 << 2 * n, kind)
-    )
-    return macro("keyed", ("block", "state"), exp.Add(this=block, expression=exp.column("state")))
 
 
 @cache
