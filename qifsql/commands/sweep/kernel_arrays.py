@@ -85,11 +85,7 @@ def _store(stream: Stream, answers: pa.Table) -> None:
 
 
 class SettledBlocks:
-    """The settled blocks of one task (see ``kernel.settle``), and their sums.
-
-    Blocks of few people are counted by kind: a number that packs their state and counters. Others
-    are rows of their own.
-    """
+    """The settled blocks of one task (``kernel.Settled``), in arrays that grow, and their sums."""
 
     def __init__(self, layout: Layout) -> None:
         """Make the arrays, without blocks."""
@@ -114,9 +110,11 @@ class SettledBlocks:
         return self._blocks, self._places
 
     @property
-    def settle_arguments(self) -> tuple[Any, ...]:
-        """Return the last arguments of the functions that settle blocks."""
-        return self.alone, self.bits, self.kinds, self.times, self.large, self.counts
+    def arrays(self) -> kernel.Settled:
+        """Return the arrays as they are now, for the kernel."""
+        return kernel.Settled(
+            self.kinds, self.times, self.bits, self.large, self.counts, self.alone
+        )
 
     def reserve(self, blocks: int) -> None:
         """Make room for so many more blocks in ``large``, and in the hash table of ``kinds``."""
@@ -130,9 +128,9 @@ class SettledBlocks:
     def answers(self) -> pa.Table:
         """Return the rows of the table ``found``: the sums of all settled blocks."""
         layout = self.layout
-        keys, sums, worst = self._sum_up()
-        used = np.flatnonzero(keys)
-        key, numbers = keys[used].astype(np.int64), sums[used]
+        answers = self._sum_up()
+        used = np.flatnonzero(answers.keys)
+        key, numbers = answers.keys[used].astype(np.int64), answers.numbers[used]
         # A key packs the state, the place of the question in this list, and the percent.
         questions = [0, *layout.secrets] if layout.owners else list(layout.secrets)
         place = key >> int(kernel.PERCENT) & MOST_QUESTIONS - 1
@@ -142,31 +140,25 @@ class SettledBlocks:
         columns = {"state": state, "question": question, "bin": percent}
         for i, name in enumerate(("blocks", "people", "mode", "certain", "k", "l")):
             columns[name] = np.ascontiguousarray(numbers[:, i])
-        return pa.table(columns | {"worst_case": worst[used]})
+        return pa.table(columns | {"worst_case": answers.worst[used]})
 
-    def _sum_up(self) -> tuple[Any, Any, Any]:
-        """Return the answers as a hash table of three arrays: keys, six sums each, worst cases.
-
-        An answer sums up the blocks of one state, question and percent of success, which its key
-        packs; 0 is a free place. The sums are ``kernel.BLOCKS`` and those after it.
-        """
+    def _sum_up(self) -> kernel.Answers:
+        """Sum up all settled blocks by state, question and percent of success."""
         # The first counter of each secret and its number of values; (0, 0): re-identification.
         counter, questions = 1, [(0, 0)] if self.layout.owners else []
         for values in self.layout.secrets.values():
             questions.append((counter, values))
             counter += values - 1  # the last value has none
         size = FIRST_KINDS
-        table = np.zeros(size, np.uint64), np.zeros((size, 6), np.int64), np.zeros(size)
-        while True:  # the kernel returns where a table is full: then with a larger one
-            kernel.sum_up(self.kinds, self.times, self.large, self.bits,
-                          np.array(questions, np.int64), self.sums, *table,
-                          self.counts)  # fmt: skip
+        answers = _no_answers(size)
+        while True:  # the kernel returns where the table is full: then with a larger one
+            kernel.sum_up(self.arrays, np.array(questions, np.int64), self.sums, answers)
             if self.counts[kernel.DONE] == len(self.kinds) + self.counts[kernel.LARGE]:
-                return table
+                return answers
             size *= 4
-            larger = np.zeros(size, np.uint64), np.zeros((size, 6), np.int64), np.zeros(size)
-            kernel.copy_answers(*table, *larger)
-            table = larger
+            larger = _no_answers(size)
+            kernel.copy_answers(answers, larger)
+            answers = larger
 
 
 class WalkArrays(SettledBlocks):
@@ -209,7 +201,7 @@ class WalkArrays(SettledBlocks):
         fields = np.array([0, *map(self.layout.field, range(1, self.layout.n))], np.uint64)
         kernel.walk(
             self.rows, self.waiting, self.first, fields, greatest, spare, limit, self.runs,
-            self.sums, *self.settle_arguments)  # fmt: skip
+            self.sums, self.arrays)  # fmt: skip
 
 
 class People:
@@ -230,8 +222,8 @@ class People:
         while run < len(self.starts) - 1:  # the kernel returns where room is short
             settled.reserve(int(self.starts[run + 1] - self.starts[run]) + 1)
             run = kernel.settle_subset(
-                self.rows, self.starts, run, fields, state, blocks, places,
-                *settled.settle_arguments)  # fmt: skip
+                self.rows, self.starts, run, fields, state, blocks, places, settled.arrays
+            )
 
 
 class HeldPeople:
@@ -261,6 +253,12 @@ class HeldPeople:
                 self._engine.set_aside(size)
                 self._people[name] = People(worker, table)
             return self._people.get(name)
+
+
+def _no_answers(size: int) -> kernel.Answers:
+    """Return a hash table with room for so many answers."""
+    numbers = np.zeros((size, 6), np.int64)  # at the indices ``kernel.BLOCKS`` to ``VALUES``
+    return kernel.Answers(np.zeros(size, np.uint64), numbers, np.zeros(size))
 
 
 def _run_starts(people: pa.Table) -> Any:

@@ -8,7 +8,7 @@ rows added up. Blocks that wait are on a stack, and the last one is next: its ro
 of the core.
 
 Settled blocks of few people are counted by *kind*: a number that packs their state and counters.
-The others are rows of ``large``: state, lanes, number of blocks. ``sum_up`` adds up both.
+The others are rows of their own (``Settled``). ``sum_up`` adds up both.
 
 No function makes an array: ``walk`` and ``sum_up`` return where room is short, and
 ``kernel_arrays`` makes room and calls again. So numba need not count references to arrays, which
@@ -16,7 +16,7 @@ took 60 % of the time (``_nrt=False``); functions that are called for every bloc
 of their calls, which took half of the rest.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,37 @@ WAITING, KINDS, LARGE, ANSWERS, DONE, WORK = range(6)  # counts; done: settled b
 BLOCKS, PEOPLE, MODE, CERTAIN, LEAST, VALUES = range(6)  # the whole numbers of an answer
 PERCENT, QUESTION = U(7), U(12)  # bits of the key of an answer below the question, and the state
 inlined = compiled(inline="always")
+
+
+class Settled(NamedTuple):
+    """The settled blocks of a task, as arrays.
+
+    ``kinds`` is a hash table of the kinds of blocks (0: a free place), ``times`` has at the same
+    places how many blocks are of each kind; in a kind a counter has ``bits`` bits. ``large`` has a
+    row per block of more people: its state, its lanes, and how many blocks are like it. ``counts``
+    are numbers of what is in the arrays, at the indices ``WAITING`` to ``WORK``. ``alone`` is a row
+    of one person, by which people alone in their blocks are counted.
+    """
+
+    kinds: Any
+    times: Any
+    bits: Any
+    large: Any
+    counts: Any
+    alone: Any
+
+
+class Answers(NamedTuple):
+    """The sums over settled blocks, as arrays: a hash table by key, with three values at a place.
+
+    A key packs a state, the index of a question, and a percent of success (0: a free place).
+    ``numbers`` has whole numbers at the indices ``BLOCKS`` to ``VALUES``, ``worst`` the greatest
+    chance of a right guess.
+    """
+
+    keys: Any
+    numbers: Any
+    worst: Any
 
 
 @inlined
@@ -90,16 +121,14 @@ def find_place(keys: Any, key: Any) -> Any:
 
 
 @inlined
-def settle(rows: Any, row: int, state: Any, blocks: int, bits: Any, kinds: Any, times: Any,
-           large: Any, counts: Any) -> None:  # fmt: skip
+def settle(rows: Any, row: int, state: Any, blocks: int, settled: Settled) -> None:
     """Count ``blocks`` equal blocks as settled: their people and secrets are the counters of a row.
 
     The row's lanes hold two counters each, in their lower and upper half. If the people fit into
-    ``bits`` bits, the state and all counters are packed into one number, a kind: ``kinds`` is a
-    hash table of them, ``times`` the number of blocks of each. Other blocks become rows of
-    ``large``. ``counts`` has the numbers of kinds and of large rows.
+    the bits of a counter, the state and all counters are packed into a kind.
     """
-    width = rows.shape[1]
+    width, counts = rows.shape[1], settled.counts
+    bits, kinds, large = settled.bits, settled.kinds, settled.large
     people_fit = (rows[row, 1] & COUNTER) >> bits == 0  # no counter is larger
     if people_fit and 4 * counts[KINDS] < 3 * len(kinds):
         key, below = state << bits * U(2 * width - 2), U(0)
@@ -110,7 +139,7 @@ def settle(rows: Any, row: int, state: Any, blocks: int, bits: Any, kinds: Any, 
         if kinds[i] == 0:
             kinds[i] = key
             counts[KINDS] += 1
-        times[i] += blocks
+        settled.times[i] += blocks
     else:
         new = counts[LARGE]
         large[new, 0], large[new, width] = state, U(blocks)
@@ -120,17 +149,16 @@ def settle(rows: Any, row: int, state: Any, blocks: int, bits: Any, kinds: Any, 
 
 
 @inlined
-def settle_rows(rows: Any, start: int, end: int, state: Any, alone: Any, bits: Any, kinds: Any,
-                times: Any, large: Any, counts: Any) -> None:  # fmt: skip
-    """Settle the rows from start to end, each of them a block; ``alone``: a row of one person."""
+def settle_rows(rows: Any, start: int, end: int, state: Any, settled: Settled) -> None:
+    """Settle the rows from start to end, each of them a block."""
     single = 0  # people alone in their block, whose values do not matter
     for row in range(start, end):
         if rows[row, 1] & COUNTER == ONE:
             single += 1
         else:
-            settle(rows, row, state, 1, bits, kinds, times, large, counts)
+            settle(rows, row, state, 1, settled)
     if single:
-        settle(alone, 0, state, single, bits, kinds, times, large, counts)
+        settle(settled.alone, 0, state, single, settled)
 
 
 @inlined
@@ -270,17 +298,15 @@ def add_up_run(rows: Any, start: int, end: int, field: Any, sums: Any) -> Any:
 
 @compiled
 def walk(rows: Any, waiting: Any, first: Any, fields: Any, greatest: int, spare: int, limit: int,
-         runs: Any, sums: Any, alone: Any, bits: Any, kinds: Any, times: Any, large: Any,
-         counts: Any) -> None:  # fmt: skip
+         runs: Any, sums: Any, settled: Settled) -> None:  # fmt: skip
     """Settle the blocks that wait, until room is short or ``limit`` rows were visited.
 
     A state is the known attributes, then the undecided ones. An open attribute varies in the block:
     it is undecided and not known. A block drops and takes its lowest open attribute, except
     ``first``, which all take. ``fields``: the bits of each attribute in ``rest``. ``greatest``
-    attributes may be taken, ``spare`` dropped. ``runs`` and ``sums`` are for scratch, ``alone`` is
-    a row of one person; the others are those of ``settle``.
+    attributes may be taken, ``spare`` dropped. ``runs`` and ``sums`` are for scratch.
     """
-    n = U(len(fields))
+    n, counts = U(len(fields)), settled.counts
     every = (ONE << n) - ONE
     while counts[WAITING] and counts[WORK] < limit:
         depth = counts[WAITING] - 1  # the place of the block on the stack
@@ -288,7 +314,7 @@ def walk(rows: Any, waiting: Any, first: Any, fields: Any, greatest: int, spare:
         size = end - start  # each row may become a block
         has_room = top + 2 * size <= len(rows) and depth + size // 3 + 3 <= len(waiting)
         has_room = has_room and size < len(runs)
-        if not has_room or is_short(kinds, large, counts, 3 * size + 2):
+        if not has_room or is_short(settled, 3 * size + 2):
             return
         state, open_ = U(waiting[depth, STATE]), U(waiting[depth, OPEN])
         known_bits, undecided = state >> n, state & every
@@ -303,8 +329,8 @@ def walk(rows: Any, waiting: Any, first: Any, fields: Any, greatest: int, spare:
                 push_block(waiting, depth, top, last, last, known_bits << n | remaining, others)
                 depth, top = depth + 1, last
             else:  # one is open: if it is taken, each row is a block
-                settle_rows(rows, top, last, (known_bits | others) << n | (remaining & ~others),
-                            alone, bits, kinds, times, large, counts)  # fmt: skip
+                all_taken = (known_bits | others) << n | (remaining & ~others)
+                settle_rows(rows, top, last, all_taken, settled)
         if bit == first:  # nothing is known yet of the others: all that are undecided may vary
             others = remaining
         taken = known_bits | bit
@@ -321,25 +347,22 @@ def walk(rows: Any, waiting: Any, first: Any, fields: Any, greatest: int, spare:
                 new = (taken | (remaining & ~open_)) << n | remaining  # what does not vary is known
                 is_pair = people == U(2) and not is_full
                 # A pair keeps its open attributes: any of them that is taken separates it.
-                settle(sums, 0, new if is_pair else new ^ open_, 1, bits, kinds, times, large,
-                       counts)  # fmt: skip
+                settle(sums, 0, new if is_pair else new ^ open_, 1, settled)
                 if open_ and not is_pair and not is_full:
                     if open_ & (open_ - ONE):  # several are open: the block waits
                         push_block(waiting, depth, i, j, top, new, open_)
                         depth += 1
                     else:
-                        settle_rows(rows, i, j, (new | open_ << n) ^ open_, alone, bits, kinds,
-                                    times, large, counts)  # fmt: skip
+                        settle_rows(rows, i, j, (new | open_ << n) ^ open_, settled)
             i = j
         if single:
-            settle(alone, 0, state_alone, single, bits, kinds, times, large, counts)
+            settle(settled.alone, 0, state_alone, single, settled)
         counts[WAITING] = depth
 
 
 @compiled
 def settle_subset(rows: Any, starts: Any, run: int, fields: Any, state: Any, blocks: Any,
-                  places: Any, alone: Any, bits: Any, kinds: Any, times: Any, large: Any,
-                  counts: Any) -> int:  # fmt: skip
+                  places: Any, settled: Settled) -> int:  # fmt: skip
     """Settle the blocks of one subset, from ``run`` on; return the next run when room is short.
 
     A run is the rows with one code of the first attribute, which the subset has: so no block is in
@@ -348,9 +371,7 @@ def settle_subset(rows: Any, starts: Any, run: int, fields: Any, state: Any, blo
     ``places`` is scratch for its used places.
     """
     width, last = rows.shape[1], U(len(blocks) - 1)
-    while run < len(starts) - 1 and not is_short(
-        kinds, large, counts, starts[run + 1] - starts[run]
-    ):
+    while run < len(starts) - 1 and not is_short(settled, starts[run + 1] - starts[run]):
         n, single = 0, 0  # blocks, and people alone in theirs
         for row in range(starts[run], starts[run + 1]):
             rest = rows[row, 0] & fields
@@ -366,19 +387,21 @@ def settle_subset(rows: Any, starts: Any, run: int, fields: Any, state: Any, blo
             if blocks[i, 1] & COUNTER == ONE:
                 single += 1
             else:
-                settle(blocks, i, state, 1, bits, kinds, times, large, counts)
+                settle(blocks, i, state, 1, settled)
             for lane in range(1, width):
                 blocks[i, lane] = 0
         if single:
-            settle(alone, 0, state, single, bits, kinds, times, large, counts)
+            settle(settled.alone, 0, state, single, settled)
         run += 1
     return run
 
 
 @inlined
-def is_short(kinds: Any, large: Any, counts: Any, blocks: int) -> bool:
-    """Return whether there may be too little room for so many settled blocks."""
-    return bool(2 * counts[KINDS] >= len(kinds) or counts[LARGE] + blocks + 1 > len(large))
+def is_short(settled: Settled, blocks: int) -> bool:
+    """Return whether there may be too little room for so many more settled blocks."""
+    counts = settled.counts
+    kinds_are_full = 2 * counts[KINDS] >= len(settled.kinds)
+    return bool(kinds_are_full or counts[LARGE] + blocks + 1 > len(settled.large))
 
 
 @inlined
@@ -389,15 +412,15 @@ def read_counter(rows: Any, row: int, i: int) -> Any:
 
 
 @compiled
-def add_blocks(answers: Any, numbers: Any, worst: Any, counts: Any, state: Any, questions: Any,
-               rows: Any, row: int, blocks: int) -> None:  # fmt: skip
+def add_blocks(answers: Answers, counts: Any, state: Any, questions: Any, rows: Any, row: int,
+               blocks: int) -> None:  # fmt: skip
     """Add ``blocks`` equal blocks to the answers: to one answer for each question.
 
     The row has their counters. A question is the first counter of a secret and its number of
-    values, of which the last has no counter; no values: whose record it is. The key of an answer
-    packs state, question and percent of success. ``answers`` is a hash table of keys (0: none);
-    at the same index, ``numbers`` has sums and minima, ``worst`` the greatest chance.
+    values, of which the last has no counter; no values: whose record it is. ``counts`` are those of
+    ``Settled``.
     """
+    numbers = answers.numbers
     people = read_counter(rows, row, 0)
     for question in range(len(questions)):
         mode, values, remaining = 0, 0, people
@@ -409,9 +432,9 @@ def add_blocks(answers: Any, numbers: Any, worst: Any, counts: Any, state: Any, 
             mode, values = 1, people
         percent = U(np.rint(100 * mode / people))
         key = state << QUESTION | U(question) << PERCENT | percent
-        i = find_place(answers, key)
-        if answers[i] == 0:
-            answers[i] = key
+        i = find_place(answers.keys, key)
+        if answers.keys[i] == 0:
+            answers.keys[i] = key
             counts[ANSWERS] += 1
             numbers[i, LEAST], numbers[i, VALUES] = people, values
         numbers[i, BLOCKS] += blocks
@@ -420,37 +443,35 @@ def add_blocks(answers: Any, numbers: Any, worst: Any, counts: Any, state: Any, 
         numbers[i, CERTAIN] += people * blocks if mode == people else 0
         numbers[i, LEAST] = min(numbers[i, LEAST], people)
         numbers[i, VALUES] = min(numbers[i, VALUES], values)
-        worst[i] = max(worst[i], mode / people)
+        answers.worst[i] = max(answers.worst[i], mode / people)
 
 
 @compiled
-def sum_up(kinds: Any, times: Any, large: Any, bits: Any, questions: Any, sums: Any, answers: Any,
-           numbers: Any, worst: Any, counts: Any) -> None:  # fmt: skip
+def sum_up(settled: Settled, questions: Any, sums: Any, answers: Answers) -> None:
     """Sum up settled blocks by state, question and percent, until the answers have no room.
 
-    First come the ``kinds``, numbers of a state and counters of ``bits`` each, of which ``times``
-    has how many blocks there are; then the rows of ``large``. ``counts[DONE]`` is how many are
+    First come the kinds, then the rows of large blocks. ``counts[DONE]`` is how many of both are
     summed up: call this again with more room until it is all of them. ``sums`` is scratch: the
-    counters of a kind as a row. For the others see ``add_blocks``.
+    counters of a kind as a row. ``questions`` are those of ``add_blocks``.
     """
-    width = sums.shape[1]
+    width, counts, bits = sums.shape[1], settled.counts, settled.bits
+    kinds, large = settled.kinds, settled.large
     below, mask = bits * U(2 * width - 2), (ONE << bits) - ONE
     while counts[DONE] < len(kinds) + counts[LARGE]:
-        if 2 * (counts[ANSWERS] + len(questions)) > len(answers):
+        if 2 * (counts[ANSWERS] + len(questions)) > len(answers.keys):
             return
         i = counts[DONE]
         counts[DONE] += 1
         if i >= len(kinds):  # after all kinds come the rows of ``large``
             row = i - len(kinds)
-            add_blocks(answers, numbers, worst, counts, large[row, 0], questions, large, row,
-                np.int64(large[row, width]))  # fmt: skip
+            blocks = np.int64(large[row, width])
+            add_blocks(answers, counts, large[row, 0], questions, large, row, blocks)
         elif kinds[i]:
             for lane in range(1, width):
                 packed = kinds[i] >> bits * U(2 * lane - 2)
                 sums[0, lane] = packed & mask | (packed >> bits & mask) << HALF
-            add_blocks(
-                answers, numbers, worst, counts, kinds[i] >> below, questions, sums, 0, times[i]
-            )
+            state = kinds[i] >> below
+            add_blocks(answers, counts, state, questions, sums, 0, settled.times[i])
 
 
 @compiled
@@ -463,13 +484,11 @@ def copy_kinds(kinds: Any, times: Any, to: Any, counted: Any) -> None:
 
 
 @compiled
-def copy_answers(
-    answers: Any, numbers: Any, worst: Any, to: Any, to_numbers: Any, chances: Any
-) -> None:
-    """Copy the answers of a hash table to a larger one: ``to``, ``to_numbers``, ``chances``."""
-    for i in range(len(answers)):
-        if answers[i]:
-            j = find_place(to, answers[i])
-            to[j], chances[j] = answers[i], worst[i]
-            for number in range(numbers.shape[1]):
-                to_numbers[j, number] = numbers[i, number]
+def copy_answers(answers: Answers, larger: Answers) -> None:
+    """Copy the answers to a larger hash table."""
+    for i in range(len(answers.keys)):
+        if answers.keys[i]:
+            j = find_place(larger.keys, answers.keys[i])
+            larger.keys[j], larger.worst[j] = answers.keys[i], answers.worst[i]
+            for number in range(answers.numbers.shape[1]):
+                larger.numbers[j, number] = answers.numbers[i, number]
