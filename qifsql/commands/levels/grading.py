@@ -134,24 +134,25 @@ class Run:
         self.hierarchies = hierarchies
         self.notes += [note for tree in hierarchies.values() for note in tree.remarks]
         self._check_required()
-        names = dict(enumerate((secret.name for secret in self.bound.microdata.secrets), 1))
-        domains = {name: self.counts.domain(j) for j, name in names.items()}
-        if domains:
-            everybody = next(iter(domains.values())).people
+        names = {j: secret.name for j, secret in enumerate(self.bound.microdata.secrets, 1)}
+        if names:
+            everybody = self.counts.domain(1).people
         else:
             plan = microdata_steps.records_plan(self.bound.microdata, people=True)
             ((everybody,),) = self.tables.rows(plan, "counting records")
-        is_missed = missing_secrets.is_missed
-        self.incomplete = [name for j, name in names.items() if is_missed(self.counts, j)]
-        smallest_k = {"k": min(self.every_k)} if self.every_k else {}
+        for j, name in names.items():
+            if missing_secrets.is_missed(self.counts, j):
+                self.incomplete.append(name)
         if self.default_l is None:  # else the run on all people has checked this
-            values = {name: domain.values for name, domain in domains.items()}
+            smallest_k = {"k": min(self.every_k)} if self.every_k else {}
+            values = {name: self.counts.domain(j).values for j, name in names.items()}
             check_possible({**self.thresholds, **smallest_k}, everybody, values)
-        if not domains or self.population is not None:
+        if not names or self.population is not None:
             secret_blocks.keep_blocks_of_all(self.tables, self.suppressed_people, everybody)
         for j in names:
-            about = hierarchies.get(j), self.suppressed_people
-            self.secrets[j] = secret_blocks.count_secret(self.tables, j, *about)
+            self.secrets[j] = secret_blocks.count_secret(
+                self.tables, j, hierarchies.get(j), self.suppressed_people
+            )
         self.levels = self._find()
 
     def _check_required(self) -> None:

@@ -4,7 +4,7 @@ Each measure is the level that all blocks meet: the smallest size, the fewest va
 distance. Formulas and sources are in ``qifsql.measures.syntactic``, the counts in ``sql/levels``.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -85,7 +85,7 @@ def levels(
     population = None if options["population"] is None else Dataset.open(options["population"])
     hierarchies = _named_hierarchies(options)
     sources = () if population is None else (population,)
-    command = "" if any_value else "levels"
+    command = "" if any_value else "levels"  # that Spark knows; bounds are found here alone
     with opened(spec, settings, sources=sources, command=command) as (engine, bound):
         run = Run(
             engine,
@@ -97,7 +97,7 @@ def levels(
             suppressed="block" if any_value else suppressed,
         )
         answer = _count(run, hierarchies, skew, any_value=any_value, show_blocks=show_blocks)
-        description = _description(options, thresholds, every_k, skew)
+        description = _description(run, options, hierarchies, skew)
         origin = origin.of(run.bound, spec, *answer.plans, **description)
         schema = SCHEMA | (PEOPLE if spec.person is not None else {})
         if any_value:
@@ -170,22 +170,20 @@ def _attack(source: Any, options: Mapping[str, Any]) -> Attack:
 
 
 def _description(
-    options: LevelOptions,
-    thresholds: Mapping[str, Fraction],
-    every_k: Sequence[Fraction],
-    skew: Fraction,
+    run: Run, options: LevelOptions, hierarchies: Mapping[str, Any], skew: Fraction
 ) -> dict[str, Any]:
     """Return what was asked besides the attack, for the manifest."""
-    k = {"k": ",".join(map(level_text, every_k))} if every_k else {}
-    population = options["population"]
+    level_texts = {name: level_text(value) for name, value in run.thresholds.items()}
+    if run.every_k:
+        level_texts["k"] = ",".join(map(level_text, run.every_k))
     description: dict[str, Any] = {
-        "wanted": {name: level_text(value) for name, value in thresholds.items()} | k,
+        "wanted": level_texts,
         "suppressed": options["suppressed"],
         "skew": level_text(skew),
-        "population": None if population is None else Dataset.open(population).name,
+        "population": None if run.population is None else run.population.name,
         "hierarchy": {
             secret: source.name if isinstance(source, Hierarchy) else Path(source).name
-            for secret, source in _named_hierarchies(options).items()
+            for secret, source in hierarchies.items()
         },
     }
     return description | ({"null": MATCH_ANY} if options["null"] == MATCH_ANY else {})

@@ -108,19 +108,21 @@ def _reading_parts(frame: pl.DataFrame, tables: Tables, spec: Spec, minimum: int
 
 def _level_table(rows: Sequence[Mapping[str, Any]]) -> list[Part]:
     """Return a table with one row per level of all blocks, required levels and violations."""
-    has_thresholds = any(row["wanted"] is not None for row in rows)
     heads = [said("level of all blocks"), said("level"), said("more is")]
-    heads += [said("{people} at it", people=words.people())]
-    heads += [said("required"), said("not met by")] if has_thresholds else []
+    heads.append(said("{people} at it", people=words.people()))
+    if any(row["wanted"] is not None for row in rows):
+        heads += [said("required"), said("not met by")]
     bounded = [row for row in rows if row.get("low") is not None]  # levels over all completions
-    heads += [said("least"), said("most")] if bounded else []
+    if bounded:
+        heads += [said("least"), said("most")]
     table = Table.of(heads, (1, 3, 4, 5) if bounded else (1, 3))
     for row in rows:
         table.add_row(*_level_cells(row))
-    without = [r for r in rows if r["measure"] == "l_recursive_c" and _has_no_level(r)]
-    is_marked = any(False in (row["low_sharp"], row["high_sharp"]) for row in bounded)
-    notes = [footnote_of_bounds()] if is_marked else []
-    return [table, *notes, *(Paragraph(_missing_c_sentence(row)) for row in without)]
+    parts: list[Part] = [table]
+    if any(False in (row["low_sharp"], row["high_sharp"]) for row in bounded):
+        parts.append(footnote_of_bounds())
+    without_c = [row for row in rows if row["measure"] == "l_recursive_c" and _has_no_level(row)]
+    return [*parts, *(Paragraph(_missing_c_sentence(row)) for row in without_c)]
 
 
 def _level_cells(row: Mapping[str, Any]) -> list[str]:

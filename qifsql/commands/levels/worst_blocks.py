@@ -77,14 +77,15 @@ def table_of_blocks(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
 
 def _column(values: Sequence[Any]) -> pl.Series:
     """Return values as a column of their type; as texts if one of them is a text."""
-    typed = [None if isinstance(value, str) else value for value in values]
-    if all(value is None for value in typed):
-        return pl.Series(values, dtype=pl.String)
-    column = pl.Series(typed, strict=False)
-    if not any(isinstance(value, str) for value in values):
-        return column
-    pairs = zip(values, column.cast(pl.String), strict=True)
-    return pl.Series([value if isinstance(value, str) else text for value, text in pairs])
+    is_text = [isinstance(value, str) for value in values]
+    texts = pl.Series(
+        [v if text else None for v, text in zip(values, is_text, strict=True)], dtype=pl.String
+    )
+    others = [None if text else v for v, text in zip(values, is_text, strict=True)]
+    if all(value is None for value in others):
+        return texts
+    column = pl.Series(others, strict=False)
+    return texts.fill_null(column.cast(pl.String)) if any(is_text) else column
 
 
 def _shown_columns(tables: Tables, table: str) -> list[exp.Expr]:

@@ -131,17 +131,16 @@ class Walk:
         """
         question = question if question < len(self.questions) else 0
         rows = self.rows[question]
-        number, largest = integer(text), max(rows, key=lambda s: (s.bit_count(), s))
-        subset = number if number is not None and number in rows else largest
-        row = rows[subset]
+        subset = _chosen_subset(rows, text)
+        row, success = rows[subset], f"posterior_{measure}"
         # Two sets of which one has a column more differ in one bit of their numbers.
-        near = {s for s in rows if (s ^ subset).bit_count() == 1}
-        success = f"posterior_{measure}"
+        near = [s for s in rows if (s ^ subset).bit_count() == 1]
+        near.sort(key=lambda s: (-rows[s][success], s))
         dots = self._dots(rows, success, dict.fromkeys(near, "beside") | {subset: "here"})
+        drawn_dots = list(dots.values())
+        if len(drawn_dots) > MOST_DOTS:
+            drawn_dots = [dots[s] for s in (*near, subset)]
         sizes = sorted({r["n_qids"] for r in rows.values()})
-        # of two neighbours, the set with the column has the greater number
-        ordered = sorted(near, key=lambda s: (-rows[s][success], s))
-        drawn_dots = dots.values() if len(dots) <= MOST_DOTS else [dots[s] for s in (*near, subset)]
         return Place(
             question=question,
             measure=measure,
@@ -155,8 +154,9 @@ class Walk:
                 (said("singled out"), words.count(row["singled_out"])),
                 (said("blocks"), words.count(row["blocks"])),
             ],
-            fewer=[self._beside(dots[s], row, rows[s]) for s in ordered if s < subset],
-            more=[self._beside(dots[s], rows[s], row) for s in ordered if s > subset],
+            # Of two neighbours, the set with the column has the greater number.
+            fewer=[_named_beside(dots[s], row, rows[s]) for s in near if s < subset],
+            more=[_named_beside(dots[s], rows[s], row) for s in near if s > subset],
             histogram=self._histogram(question, subset),
             dots=sorted(drawn_dots, key=lambda dot: (dot.place == "here", dot.place)),
             sizes=[(self._x(n), n) for n in sizes],
@@ -164,11 +164,6 @@ class Walk:
             prior=_y(row[f"prior_{measure}"]),
             border=self._border(question, measure, subset),
         )
-
-    def _beside(self, dot: Dot, more: Row, fewer: Row) -> Dot:
-        """Return a neighbour, named by the one column that ``more`` has and ``fewer`` lacks."""
-        (name,) = (q for q in more["qids"] if q not in fewer["qids"])
-        return replace(dot, name=escaping.cell(name))
 
     def _x(self, size: int) -> float:
         """Return where dots of subsets with so many columns are, from the left."""
@@ -225,6 +220,20 @@ def is_result(text: str) -> bool:
     """Return whether a file is a stored result of qifsql, from its metadata alone."""
     path = Path(text)
     return path.suffix.casefold() == ".parquet" and path.is_file() and stored.is_result(path)
+
+
+def _chosen_subset(rows: Mapping[int, Row], text: str) -> int:
+    """Return the set whose number is ``text``, if ``rows`` has it, else the largest set."""
+    number = integer(text)
+    if number is not None and number in rows:
+        return number
+    return max(rows, key=lambda s: (s.bit_count(), s))
+
+
+def _named_beside(dot: Dot, more: Row, fewer: Row) -> Dot:
+    """Return a neighbour, named by the one column that ``more`` has and ``fewer`` lacks."""
+    (name,) = (q for q in more["qids"] if q not in fewer["qids"])
+    return replace(dot, name=escaping.cell(name))
 
 
 def _names_in_words(row: Row) -> str:

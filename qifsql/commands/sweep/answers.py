@@ -312,14 +312,6 @@ def release_subsets(numbers: Sequence[int], datasets: int) -> list[int]:
     return [s for s in _auxiliaries_by_subset(numbers, datasets) if s]  # focal qids may be none
 
 
-def rename_all(
-    frame: pl.DataFrame, details: Mapping[str, pl.DataFrame], numbers: Sequence[int]
-) -> tuple[pl.DataFrame, dict[str, pl.DataFrame]]:
-    """Return the tables of a sweep with the names of the longitudinal models."""
-    tables = {name: rename_longitudinal(table, numbers) for name, table in details.items()}
-    return rename_longitudinal(frame, numbers), tables
-
-
 def rename_longitudinal(frame: pl.DataFrame, numbers: Sequence[int]) -> pl.DataFrame:
     """Return a table of a sweep of a collection: with its models (CRL, CAL), and ``datasets``.
 

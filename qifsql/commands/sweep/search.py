@@ -111,15 +111,15 @@ def _extend_candidates(candidates: Iterable[int], missing: int) -> set[int]:
     ``candidates`` are those before; ``missing`` has the attributes that the new one lacks (bits).
     A candidate inside the new one is replaced by its unions with each missing attribute.
     """
-    minimal = {c for c in candidates if c & missing}
-    within = [c for c in candidates if not c & missing]  # parts of the new safe subset
+    outside = {c for c in candidates if c & missing}  # these are no part of the new safe subset
     bits = [1 << i for i in range(missing.bit_length()) if missing >> i & 1]
-    by_bit = {bit: [c for c in minimal if c & bit] for bit in bits}
-    for subset in within:
+    outside_with = {bit: [c for c in outside if c & bit] for bit in bits}
+    minimal = set(outside)
+    for inside in (c for c in candidates if not c & missing):
         for bit in bits:
-            new = subset | bit
-            if not any(c & new == c for c in by_bit[bit]):  # no candidate is a part of it
-                minimal.add(new)
+            union = inside | bit
+            if not any(c & union == c for c in outside_with[bit]):  # no candidate is part of it
+                minimal.add(union)
     return minimal
 
 
@@ -162,21 +162,19 @@ class BorderSearch:
                 streams.enter_context(data_pass.keep_streams_open())
             for (question, secret), measure in product(enumerate(questions), MEASURES):
                 borders = find_borders(layout.n, self._make_ask(question, measure, threshold))
+                key = {"model": "CAS" if question else "CRS", "secret": secret, "measure": measure}
                 sides = {"minimal risky": borders.risky, "maximal safe": borders.safe}
                 for border, subsets in sides.items():
-                    members_of = {s: layout.members(s) for s in subsets}
-                    for s in sorted(subsets, key=lambda s: (s.bit_count(), members_of[s])):
+                    for subset in sorted(subsets, key=lambda s: (s.bit_count(), layout.members(s))):
+                        members = layout.members(subset)
                         row = {
-                            "model": "CRS" if secret is None else "CAS",
-                            "secret": secret,
-                            "measure": measure,
                             "border": border,
-                            "n_qids": s.bit_count(),
-                            "qids": [qids[i] for i in members_of[s]],
-                            "posterior": self._success(s, question, measure),
-                            "subset": sum(1 << i for i in members_of[s]),
+                            "n_qids": len(members),
+                            "qids": [qids[i] for i in members],
+                            "posterior": self._success(subset, question, measure),
+                            "subset": sum(1 << i for i in members),
                         }
-                        rows.append(row)
+                        rows.append(key | row)
         return pl.DataFrame(rows, schema=BORDERS)
 
     def _make_ask(self, question: int, measure: str, threshold: float) -> Ask:
@@ -191,8 +189,10 @@ class BorderSearch:
         def ask(subsets: Collection[int]) -> dict[int, bool]:
             # Only subsets whose verdict does not follow from others are measured.
             verdicts = {s: known_subsets.conclude(s) for s in subsets}
-            self._measure(s for s, risky in verdicts.items() if risky is None)
-            return {s: judge(s) if risky is None else risky for s, risky in verdicts.items()}
+            unknown = [subset for subset, risky in verdicts.items() if risky is None]
+            self._measure(unknown)
+            measured = {subset: judge(subset) for subset in unknown}
+            return {s: measured[s] if risky is None else risky for s, risky in verdicts.items()}
 
         for subset in self.sums:
             judge(subset)

@@ -265,8 +265,7 @@ class SweepRun:
                 raise self._out_of_time_error("the search is not complete") from None
         frame, more, _ = self._result_tables(self._collect(), layouts[0].people, prior)
         details |= more
-        if self.bound.microdata.datasets > 1:
-            frame, details = answers.rename_all(frame, details, self.numbers)
+        frame, details = self._name_by_dataset(frame, details)
         if not self.spec.keep:  # else another threshold may need more subsets
             for data_pass in self.passes:
                 data_pass.drop_tables()
@@ -287,8 +286,7 @@ class SweepRun:
         if estimated:
             frame = samples.with_errors(frame, errors, self.secrets)
             notes = (samples.note_on_estimates(frame),)
-        if self.bound.microdata.datasets > 1:
-            frame, details = answers.rename_all(frame, details, self.numbers)
+        frame, details = self._name_by_dataset(frame, details)
         details |= answers.answer_tables_by_reading(frame, self.names, self.spec.threshold)
         if self.spec.releases and self.finished:
             releases = self.bound.microdata.releases
@@ -299,6 +297,18 @@ class SweepRun:
         if may_coarsen and "drop_first" in details:
             details["coarsen_first"] = self._rank_coarsening(frame, details["drop_first"])
         return Measured(frame=frame, details=details, notes=notes)
+
+    def _name_by_dataset(
+        self, frame: pl.DataFrame, details: Details
+    ) -> tuple[pl.DataFrame, Details]:
+        """Return tables with the longitudinal models, if there are several datasets."""
+        if self.bound.microdata.datasets == 1:
+            return frame, details
+        named = {
+            name: answers.rename_longitudinal(table, self.numbers)
+            for name, table in details.items()
+        }
+        return answers.rename_longitudinal(frame, self.numbers), named
 
     def _rank_coarsening(self, frame: pl.DataFrame, drop_first: pl.DataFrame) -> pl.DataFrame:
         """Return the rows of ``COARSEN_FIRST``: the quasi-identifiers of each question in order."""
@@ -338,7 +348,10 @@ class SweepRun:
         return frame, details, errors
 
     def _run_passes(self, layouts: Sequence[Layout], progress: Progress) -> None:
-        """Work through all passes until the time is over; a small sweep takes one stream."""
+        """Work through all passes until the time is over; set whether all is ``finished``.
+
+        A small sweep takes one stream.
+        """
         work = max(layout.people << layout.n for layout in layouts)  # people times subsets
         streams = 1 if work < ALONE and not self.on_spark else self.streams
         pass_class = Pass
@@ -366,6 +379,10 @@ class SweepRun:
             self.engine.here.set_aside(kernel_choice.KERNEL_MEMORY + of_chunks)
         for data_pass in self.passes:
             data_pass.run()
+        self.finished = all(
+            self.workspace.is_coded(number) and not self.workspace.pending_tasks(number)
+            for number in range(len(layouts))
+        )
 
     def _resumed_progress(self, layouts: Sequence[Layout]) -> Progress:
         """Return the progress, with the tasks that earlier runs have stored in the workspace."""
@@ -480,12 +497,9 @@ class SweepRun:
         return budget is not None and time.monotonic() - self.began > budget
 
     def _collect(self) -> Collected:
-        """Return the results of the subsets that have answers so far; set whether all are done."""
+        """Return the results of the subsets that have answers so far."""
         layouts = {data_pass.number: data_pass.layout for data_pass in self.passes}
         answered = self.strategy.answered(self.workspace, layouts)
-        self.finished = all(
-            self.workspace.is_coded(i) and not self.workspace.pending_tasks(i) for i in layouts
-        )
         collected: list[Collected] = []
 
         def work(stream: Stream) -> None:
