@@ -281,7 +281,8 @@ def _identity(column: Counted, name: str, visible: _Match | None) -> Guess | Non
     # How surely the name is about a number, and about a name or address; empty if it is not.
     number, contact = NUMBER.confidence(name), CONTACT.confidence(whole_name(name))
     is_about_more = visible is not None and visible.topic.name != "education"
-    is_numbered = column.unique or (visible is None and not column.handful)
+    is_personal = visible is None or numbers_people(column.name)  # id_student, of many records
+    is_numbered = column.unique or (is_personal and not column.handful)
     if number == "high" and is_numbered and not _sentence(column.name):
         if column.unique:
             return Guess("key", reason(NUMBER), "high")
