@@ -4,6 +4,7 @@ A person who is unique in the sample may match people who were not drawn. Source
 ``qifsql.measures.uniqueness``; Franconi and Polettini 2004 (individual risk, mu-Argus).
 """
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, Unpack
 
@@ -127,17 +128,7 @@ def estimate(
     fraction = _fraction(options)
     _check_people(options)
     origin = Origin.now(settings, "estimate")
-    spec = Attack.of(
-        "crs",  # re-identification
-        source,
-        qids=options["qids"],
-        weight=options["sampling_weight"],
-        key=options["key"],
-        where=options["where"],
-        null=options["null"],
-        person=options["person"],
-        household=options["household"],
-    )
+    spec = _reidentification(source, options)
     out = streamed_place(options["records"], spec.dataset.paths)
     outputs = [] if out is None else [out]
     with opened(spec, settings, outputs=outputs, ordered=out is not None) as (engine, bound):
@@ -161,8 +152,8 @@ def estimate(
     estimates = estimate_by_method(sizes, counted.unique_shares)
     weight = microdata.weight
     weights = (weight.name, sample.weights) if weight and sample.weights else None
-    notes = [*microdata.notes, *left_out]
     households = "households" in details
+    notes = [*microdata.notes, *left_out]
     notes += cautions(sizes, counted, estimates, weights, sample.unit, households=households)
     further: dict[str, Any] = {"seconds": origin.seconds}  # the same in all rows
     further["qids"] = [q.name for q in microdata.qids]
@@ -173,11 +164,24 @@ def estimate(
         details["individual"] = details["individual"].rename({"records": "people"})
         notes.append(NOTE_ON_PEOPLE)
         schema = ESTIMATES | PEOPLE
-    # Whether the fit of Pitman's model shows that blocks are more even than in it.
-    even = any(e.method == "pitman" and e.remark == REMARKS["even"] for e in estimates)
-    rows = [_row(sizes, uniques, even=even) | further for uniques in estimates]
+    rows = [row | further for row in _rows(sizes, estimates)]
     frame = pl.DataFrame(rows, schema=schema)
     return Result(frame=frame, origin=origin, details=details, notes=tuple(notes))
+
+
+def _reidentification(source: Tabular, options: EstimateOptions) -> Attack:
+    """Return the attack whose blocks are those of the sample."""
+    return Attack.of(
+        "crs",
+        source,
+        qids=options["qids"],
+        weight=options["sampling_weight"],
+        key=options["key"],
+        where=options["where"],
+        null=options["null"],
+        person=options["person"],
+        household=options["household"],
+    )
 
 
 def estimate_by_method(sizes: Sizes, shares: Fraction) -> list[Uniques]:
@@ -229,6 +233,13 @@ def _fraction(options: EstimateOptions) -> Fraction | int | None:
             f"a population is a whole number of people, at least 1 and at most {MOST_PEOPLE:,}"
         )
     return population
+
+
+def _rows(sizes: Sizes, estimates: Sequence[Uniques]) -> list[dict[str, Any]]:
+    """Return the columns of each method (``ESTIMATES``) that differ from method to method."""
+    # Whether the fit of Pitman's model shows that blocks are more even than in it.
+    even = any(e.method == "pitman" and e.remark == REMARKS["even"] for e in estimates)
+    return [_row(sizes, uniques, even=even) for uniques in estimates]
 
 
 def _row(sizes: Sizes, uniques: Uniques, *, even: bool) -> dict[str, Any]:

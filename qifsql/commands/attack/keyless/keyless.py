@@ -92,22 +92,6 @@ class Request:
     absent: Absent
     target: Mapping[str, object]
 
-    def plain(self) -> dict[str, Any]:
-        """Return the request as plain data."""
-        return {
-            "models": [m.acronym for m in self.models],
-            "dataset": " + ".join(d.name for d in self.datasets),
-            "qids": list(self.qids),
-            "secrets": list(self.secrets),
-            "presence": float(self.presence),
-            "one_to_one": self.one_to_one or None,
-            "key": list(self.keys) or None,
-            "truth": list(self.truth) or None,
-            "where": self.where,
-            "absent": self.absent,
-            "target": dict(self.target) or None,
-        }
-
 
 def specify(
     model: str | Sequence[str], source: Source, options: AttackOptions, _: Settings | None
@@ -116,35 +100,14 @@ def specify(
     refuse_others(WHO, options, TAKEN_OPTIONS, INSTEAD)
     if options.get("absent", "null") not in ABSENT_RULES:
         raise InputError(f"absent is one of {', '.join(ABSENT_RULES)}")
-    models = models_named(model)
-    if not models or any(m.acronym not in LINKED_MODELS for m in models):
-        raise InputError(
-            f"link rules are for the models {', '.join(LINKED_MODELS)}: releases over time"
-        )
-    if len({m.individual for m in models}) > 1:
-        raise InputError("individual and collective models cannot be combined; run them separately")
+    secrets = as_names(options.get("secret"))
+    models = _linked_models(model, secrets)
     releases = source.datasets if isinstance(source, Collection) else tuple(datasets(source))
     if len(releases) < 2:
         raise InputError("linking needs two releases at least; name the auxiliary ones after FILE")
-    keys, truths = as_names(options.get("key")), as_names(options.get("truth"))
-    for what, names in (("key", keys), ("truth", truths)):
-        if len(names) not in (0, 1, len(releases)):
-            raise InputError(
-                f"{plural(len(names), what)} for {plural(len(releases), 'dataset')}; name one "
-                "for all of them, or one for each"
-            )
     link_rules = rules(options.get("link") or ())
-    learns = any(rule.kind == "stay" and rule.stay is None for rule in link_rules)  # stay=?
-    if keys and not truths and not learns:
-        raise InputError(
-            "with link rules the key is what stay=? is learned from; leave it out, or name it as "
-            "the truth (--truth) to compare with"
-        )
-    secrets = as_names(options.get("secret"))
-    if any(m.goal != "re-identification" for m in models) and not secrets:
-        raise InputError("the model infers a secret; name one with --secret")
-    if all(m.goal == "re-identification" for m in models):
-        secrets = ()
+    keys, truths = _keys(options, link_rules, len(releases))
+    infers = any(m.goal != "re-identification" for m in models)
     target = options.get("target") or {}
     presence = options.get("presence")
     return Request(
@@ -154,13 +117,50 @@ def specify(
         presence=probability(1 if presence is None else presence, "presence"),
         one_to_one=options.get("one_to_one", False),
         qids=as_names(options.get("qids")) or tuple(target),
-        secrets=secrets,
+        secrets=secrets if infers else (),
         keys=keys,
         truth=truths,
         where=options.get("where"),
         absent=options.get("absent", "null"),
         target=target,
     )
+
+
+def _linked_models(names: str | Sequence[str], secrets: Sequence[str]) -> tuple[Model, ...]:
+    """Return the models; refuse those that are not about linked releases, or lack a secret."""
+    models = models_named(names)
+    if not models or any(m.acronym not in LINKED_MODELS for m in models):
+        raise InputError(
+            f"link rules are for the models {', '.join(LINKED_MODELS)}: releases over time"
+        )
+    if len({m.individual for m in models}) > 1:
+        raise InputError("individual and collective models cannot be combined; run them separately")
+    if any(m.goal != "re-identification" for m in models) and not secrets:
+        raise InputError("the model infers a secret; name one with --secret")
+    return models
+
+
+def _keys(
+    options: AttackOptions, link_rules: Sequence[Rule], n_releases: int
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the keys to learn from and those of the truth; refuse a key without any use.
+
+    Each has no name, one for all releases, or one for each.
+    """
+    keys, truths = as_names(options.get("key")), as_names(options.get("truth"))
+    for what, names in (("key", keys), ("truth", truths)):
+        if len(names) not in (0, 1, n_releases):
+            raise InputError(
+                f"{plural(len(names), what)} for {plural(n_releases, 'dataset')}; name one for all "
+                "of them, or one for each"
+            )
+    learns = any(rule.kind == "stay" and rule.stay is None for rule in link_rules)  # stay=?
+    if keys and not truths and not learns:
+        raise InputError(
+            "with link rules the key is what stay=? is learned from; leave it out, or name it as "
+            "the truth (--truth) to compare with"
+        )
+    return keys, truths
 
 
 def look_up(request: Request, settings: Settings | None) -> None:
@@ -193,16 +193,14 @@ def run(request: Request, settings: Settings | None) -> Result:
     if request.truth:
         rows += _rows_with_key(request, settings)
     origin = _describe(origin, request, chain, rules)
-    accuracy = steps["link_accuracy"][0] if request.truth and chain.last == 2 else None
-    linkage: dict[str, float | bool | None] = {
+    of_linked: dict[str, float | bool | None] = {  # columns of the rows of linked releases
         "presence": float(request.presence),
         "link_vulnerability": chance,
-        "link_accuracy": accuracy,
+        "link_accuracy": steps["link_accuracy"][0] if chain.last == 2 else None,
         "one_to_one": request.one_to_one,
     }
     for row in rows:
-        row.update(linkage if row["knowledge"] == "linked" else dict.fromkeys(linkage))
-        row["seconds"] = origin.seconds
+        row.update(of_linked if row["knowledge"] == "linked" else {}, seconds=origin.seconds)
     schema = SCHEMA | (INDIVIDUAL if request.models[0].individual else {}) | KEYLESS
     schema |= REPORTED if any("reported" in row for row in rows) else {}
     frame = pl.DataFrame(rows, schema=schema)
@@ -222,8 +220,20 @@ def _describe(origin: Origin, request: Request, chain: Chain, rules: Sequence[Ru
     """Return the origin with the request, ``rules`` as they were learned, files and statements."""
     paths = (p for d in request.datasets for p in d.paths)
     tables = (rule.table for _, rule in _with_table(request.rules))
-    spec = request.plain() | {"qids": list(tagged_names(chain.releases))}
-    spec |= {"link": [rule.plain() for rule in rules]}
+    spec = {
+        "models": [m.acronym for m in request.models],
+        "dataset": " + ".join(d.name for d in request.datasets),
+        "qids": list(tagged_names(chain.releases)),
+        "secrets": list(request.secrets),
+        "presence": float(request.presence),
+        "one_to_one": request.one_to_one or None,
+        "key": list(request.keys) or None,
+        "truth": list(request.truth) or None,
+        "where": request.where,
+        "absent": request.absent,
+        "target": dict(request.target) or None,
+        "link": [rule.plain() for rule in rules],
+    }
     origin = origin.about(spec, tuple(dict.fromkeys((*paths, *tables))))
     origin = origin.sending(chain.tables.statements)
     return origin.listing(roles.of_files(release.columns for release in chain.releases))
