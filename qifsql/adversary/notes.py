@@ -189,8 +189,9 @@ def of_roles(
             "release is attacked with fewer quasi-identifiers than it was made for (see compose)"
         )
     if secrets and all(m.goal == "re-identification" for m in models):
+        acronym = models[0].acronym  # crs, whose attribute inference is cas
         notes.append(
-            f"{models[0].acronym} needs no secret; to infer one at the same time, "
-            f"ask for {models[0].acronym},{models[0].acronym.replace('r', 'a', 1)}"
+            f"{acronym} needs no secret; to infer one at the same time, "
+            f"ask for {acronym},{acronym.replace('r', 'a', 1)}"
         )
     return tuple(notes)

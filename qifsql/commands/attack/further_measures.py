@@ -298,7 +298,7 @@ def _groups(counts: Counts, questions: Sequence[Question], prior: Profiles) -> l
     of_secrets = [(j, g) for j, g in questions if j and not g]  # gain 0 is identity
     right = counts.frame("guessed_right", of_secrets).to_dicts() if of_secrets else []
     guessed_right = {(r["secret"], 0, r["member_of"]): r["guessed_right"] for r in right}
-    lowest: dict[Question, float] = {}  # the least success in any group
+    lowest: dict[Question, float] = {}  # the least success of a question in any group
     for row in rows:
         q = row["secret"], row["gain"]
         lowest[q] = min(lowest.get(q, math.inf), row["probabilistic"])

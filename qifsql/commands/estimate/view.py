@@ -125,18 +125,7 @@ def _estimate_sentences(rows: list[dict[str, Any]]) -> str:
         end(answers, key=lambda row: row["population_uniques"]) for end in (min, max)
     )
     if largest["population_uniques"] > DISAGREEMENT * smallest["population_uniques"]:
-        text = said(
-            "The methods disagree: from {least} to {most} people of the population are "
-            "expected to be unique. Of those who are unique in the sample, {low} to {high} "
-            "are unique in the population; the others match people who were not drawn. If a "
-            "wrong decision would do harm, use the highest.",
-            least=_rounded(smallest["population_uniques"]),
-            most=_rounded(largest["population_uniques"]),
-            low=words.percent(smallest["of_sample_uniques"]),
-            high=words.percent(largest["of_sample_uniques"]),
-        )
-        outside = "This range is not a confidence interval: the true number may be outside it."
-        return f"{text} {said(outside)}"
+        return _disagreement_sentences(smallest, largest)
     text = said(
         "About {n} people of the population are expected to be unique ({share}). Of those who "
         "are unique in the sample, {really} are unique in the population; the others match "
@@ -149,6 +138,22 @@ def _estimate_sentences(rows: list[dict[str, Any]]) -> str:
         return text
     rough = "The method is out of its range here: the number may be far off, most likely too high."
     return f"{text} {said(rough)}"
+
+
+def _disagreement_sentences(smallest: Mapping[str, Any], largest: Mapping[str, Any]) -> str:
+    """Return sentences on the range of the estimates, from the rows of two methods."""
+    text = said(
+        "The methods disagree: from {least} to {most} people of the population are "
+        "expected to be unique. Of those who are unique in the sample, {low} to {high} "
+        "are unique in the population; the others match people who were not drawn. If a "
+        "wrong decision would do harm, use the highest.",
+        least=_rounded(smallest["population_uniques"]),
+        most=_rounded(largest["population_uniques"]),
+        low=words.percent(smallest["of_sample_uniques"]),
+        high=words.percent(largest["of_sample_uniques"]),
+    )
+    outside = "This range is not a confidence interval: the true number may be outside it."
+    return f"{text} {said(outside)}"
 
 
 def _band_table(histogram: pl.DataFrame) -> Table:

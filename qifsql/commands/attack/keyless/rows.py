@@ -69,18 +69,15 @@ def result_rows(
     target_values: Sequence[Sequence[str | None]],
 ) -> list[dict[str, Any]]:
     """Return a row per question and knowledge: the focal release alone, and all linked."""
-    chain = outcomes.chain
+    chain, numbers = outcomes.chain, range(1, len(secrets) + 1)
+    records = chain.records[0]
     # Knowledge, number of releases, outcome of each crowd: 0 is re-identification, then secrets.
     results: list[tuple[str, int, list[Outcome]]] = []
     if chain.releases[0].qids:
         results.append(("focal alone", 1, outcomes.alone()))
     results.append(("linked", chain.last, outcomes.linked()))
-    records = chain.records[0]
     # Of re-identification each record is a value of its own.
-    alone, share = records == 1, Fraction(1, records)
-    priors = [Success(Fraction(alone), share, float(share), int(alone))]
-    numbers = range(1, len(secrets) + 1)
-    priors += [_prior_success(chain, j) for j in numbers]
+    priors = [_guess_success(records, 1, records), *(_prior_success(chain, j) for j in numbers)]
     tells_missing = outcomes.target is None and any(
         chain.count_reported(j) < records for j in numbers
     )
@@ -125,6 +122,11 @@ def _prior_success(chain: Chain, crowd: int) -> Success:
     """Return the success without quasi-identifiers: of guessing the crowd's most frequent value."""
     query = chain.query("secret_counts", secret_crowd=f"secret_crowd_{crowd}")
     ((records, most_frequent, values),) = chain.tables.answer(query, "counting secrets")
+    return _guess_success(records, most_frequent, values)
+
+
+def _guess_success(records: int, most_frequent: int, values: int) -> Success:
+    """Return the success of guessing the most frequent of so many values."""
     share, is_certain = Fraction(most_frequent, records), values == 1
     return Success(Fraction(is_certain), share, float(share), records if is_certain else 0)
 

@@ -167,7 +167,7 @@ def _claims_of_both(
     asked thresholds: expected numbers of people, ``claims`` rounded down. Where people were drawn
     there are none. ``rows`` of the latter, every second one, get an ``attack_id`` of their own.
     """
-    names = [None, *(secret.name for secret in coded.bound.microdata.secrets)]
+    names = [None, *(secret.name for secret in coded.bound.microdata.secrets)]  # of outcomes
     is_weighted = coded.bound.microdata.weight is not None
     lines = []
     for row in rows[1::2]:
@@ -338,33 +338,27 @@ def _method_notes(
     noisy: Sequence[NoisyQid],
 ) -> list[str]:
     """Return notes on the pairs that were counted, and on people who were drawn."""
-    notes = []
     if not noisy:
         return ["every law says that all is known exactly, so both adversaries are the same"]
-    notes += [
-        RANDOMISED.format(column=quoted(q.attribute.name))
-        for q in noisy
-        if q.number > len(bound.microdata.qids)
-    ]
-    drawn = {j: outcome for j, outcome in successes.items() if outcome.draws}
+    randomised = [q.attribute.name for q in noisy if q.number > len(bound.microdata.qids)]
+    notes = [RANDOMISED.format(column=quoted(name)) for name in randomised]
+    drawn = {j: outcome.draws for j, outcome in successes.items() if outcome.draws}
     exact = [outcome.pairs for outcome in successes.values() if not outcome.draws]
     if exact:
         notes.append(
             f"exact: {sum(exact):,} pairs of people alike and of what may be known of them were "
             f"counted (at most {elimination.MOST_PAIRS:,} in one step)"
         )
-    if drawn and bound.thresholds:
+    if not drawn:
+        return notes
+    if bound.thresholds:
         notes.append("whom the adversary who errs names when sure is not counted from drawn people")
-    if drawn:
-        names = [bound.microdata.secrets[j - 1].name if j else "re-identification" for j in drawn]
-        number = next(iter(drawn.values())).draws
-        why = (
-            "as asked for"
-            if request.draws
-            else f"because the exact sum has more than {elimination.MOST_PAIRS:,} pairs in one step"
-        )
-        notes.append(
-            f"{', '.join(names)}: {number:,} people were drawn, {why}; low and high are the 95 % "
-            "interval (other seeds draw others: --seed)"
-        )
+    names = [bound.microdata.secrets[j - 1].name if j else "re-identification" for j in drawn]
+    why = f"because the exact sum has more than {elimination.MOST_PAIRS:,} pairs in one step"
+    if request.draws:
+        why = "as asked for"
+    notes.append(
+        f"{', '.join(names)}: {max(drawn.values()):,} people were drawn, {why}; low and high are "
+        "the 95 % interval (other seeds draw others: --seed)"
+    )
     return notes
