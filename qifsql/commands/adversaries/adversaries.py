@@ -109,46 +109,30 @@ def adversaries(sweep: str | Path | Result, **options: Unpack[AdversariesOptions
     notation = Notation(swept.qids)
     everyone = _requested_adversaries(request, notation, swept)
     weights = {adversary.name: _checked_weights(adversary, swept) for adversary in everyone}
-    frames, sizes = [], []
-    for known_records, part in swept.by_reading():
-        rows = [
+    rows, sizes = [], []
+    for part in swept.by_reading():
+        sizes += _success_by_size(part)
+        rows += [
             _success_row(name, by_subset, function, attempt, threshold)
             for name, by_subset in weights.items()
             for function in part.functions
         ]
-        column = {} if known_records is None else {"known_records": pl.lit(known_records)}
-        frames.append(pl.DataFrame(rows, schema=SCHEMA).with_columns(**column))
-        sizes.append(_success_by_size(part).with_columns(**column))
-    details = {"by_size": pl.concat(sizes)}
+    of_people: dict[str, pl.DataType] = {}
+    if "known_records" in rows[0]:
+        of_people = {"known_records": NAME}
+    details = {"by_size": pl.DataFrame(sizes, schema=BY_SIZE | of_people)}
     repeated: Mapping[str, Any] = swept.stored.spec.get("repeated") or {}  # columns of people
-    notes = [
-        *(
-            of_records(Repeated(n, c["values"] or 0, c["records"] or 0))
-            for n, c in repeated.items()
-        ),
-        *notation.notes,
-        *_remarks(swept, attempt, notation.unnamed),
-    ]
+    columns = [Repeated(n, c["values"] or 0, c["records"] or 0) for n, c in repeated.items()]
+    notes = [*map(of_records, columns), *notation.notes]
+    notes += _remarks(swept, attempt, notation.unnamed)
     if swept.histogram is not None:
         tables, remarks = _expected_histogram(swept, swept.histogram, weights)
         details |= tables
         notes += remarks
-    stored = swept.stored
-    secrets = dict.fromkeys(f.secret for f in swept.functions if f.secret is not None)
-    spec = {  # the sweep and what adversaries know, for the manifest
-        "dataset": stored.spec.get("dataset"),
-        "qids": list(swept.qids),
-        "secrets": list(secrets),
-        **{n: value for n in ("person", "repeated") if (value := stored.spec.get(n))},
-        "sweep": stored.name,
-        "knows": _plain_knowledge(request["knows"]),
-        "any": None if request["any"] is None else str(request["any"]),
-        "attempt": None if attempt is None else str(attempt),
-        "threshold": None if threshold is None else float(threshold),
-        "complete": swept.is_complete,
-    }
+    stored, spec = swept.stored, _plain_request(swept, request, attempt, threshold)
     origin = origin.about(spec, (*stored.files, *notation.files)).listing(stored.columns or ())
-    return Result(frame=pl.concat(frames), origin=origin, details=details, notes=tuple(notes))
+    frame = pl.DataFrame(rows, schema=SCHEMA | of_people)
+    return Result(frame=frame, origin=origin, details=details, notes=tuple(notes))
 
 
 def _exact_share(value: object, name: str) -> Fraction | None:
@@ -246,7 +230,7 @@ def _success_row(
     return {"adversary": name, **function.question, **shares, "subsets": len(weights)}
 
 
-def _success_by_size(swept: StoredSweep) -> pl.DataFrame:
+def _success_by_size(swept: StoredSweep) -> list[dict[str, Any]]:
     """Return ``BY_SIZE``: success by number of attributes known, if all such subsets are stored."""
     rows = []
     by_size: dict[int, list[int]] = defaultdict(list)
@@ -262,7 +246,7 @@ def _success_by_size(swept: StoredSweep) -> pl.DataFrame:
             numbers["greatest"] = success.greatest
             row = {**function.question, "n_qids": size, "subsets": len(subsets)}
             rows.append(row | {name: float(share) for name, share in numbers.items()})
-    return pl.DataFrame(rows, schema=BY_SIZE)
+    return rows
 
 
 def _expected_histogram(
@@ -323,6 +307,29 @@ def _remarks(
             "often"
         )
     return notes
+
+
+def _plain_request(
+    swept: StoredSweep,
+    request: AdversariesOptions,
+    attempt: Fraction | None,
+    threshold: Fraction | None,
+) -> dict[str, Any]:
+    """Return the sweep and what adversaries know as plain data, for the manifest."""
+    of_sweep = swept.stored.spec
+    secrets = dict.fromkeys(f.secret for f in swept.functions if f.secret is not None)
+    return {
+        "dataset": of_sweep.get("dataset"),
+        "qids": list(swept.qids),
+        "secrets": list(secrets),
+        **{name: of_sweep[name] for name in ("person", "repeated") if of_sweep.get(name)},
+        "sweep": swept.stored.name,
+        "knows": _plain_knowledge(request["knows"]),
+        "any": None if request["any"] is None else str(request["any"]),
+        "attempt": None if attempt is None else str(attempt),
+        "threshold": None if threshold is None else float(threshold),
+        "complete": swept.is_complete,
+    }
 
 
 def _plain_knowledge(knows: Any) -> Any:

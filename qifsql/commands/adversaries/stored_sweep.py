@@ -43,7 +43,10 @@ class SetFunction:
     @property
     def question(self) -> dict[str, str | None]:
         """Return the columns of the question and the measure."""
-        return {"model": self.model, "secret": self.secret, "measure": self.measure}
+        names = {"model": self.model, "secret": self.secret, "measure": self.measure}
+        if self.known_records is None:
+            return names
+        return names | {"known_records": self.known_records}
 
 
 @dataclass(frozen=True)
@@ -54,11 +57,14 @@ class StoredSweep:
     qids: tuple[str, ...]
     functions: tuple[SetFunction, ...]
 
-    def by_reading(self) -> "Iterator[tuple[str | None, StoredSweep]]":
-        """Yield the records that are known of a person, and the sweep: "all", "one"; else None."""
+    def by_reading(self) -> "Iterator[StoredSweep]":
+        """Yield the sweep of those who know all records of a person, and of those who know one.
+
+        If people have one record each, there is only one.
+        """
         for known_records in dict.fromkeys(f.known_records for f in self.functions):
             functions = tuple(f for f in self.functions if f.known_records == known_records)
-            yield known_records, replace(self, functions=functions)
+            yield replace(self, functions=functions)
 
     @property
     def subsets(self) -> Mapping[int, int]:

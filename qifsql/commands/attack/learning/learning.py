@@ -3,7 +3,7 @@
 Source: M117 (a strategy made on one file and paid on another), M130 to M133.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -12,8 +12,7 @@ import polars as pl
 
 from qifsql.adversary import roles
 from qifsql.adversary.bind_gains import certainties
-from qifsql.adversary.models import model as model_of
-from qifsql.adversary.models import models_named
+from qifsql.adversary.models import MODELS, models_named
 from qifsql.adversary.options import NULL_RULES
 from qifsql.commands.attack.keyed import attack_id
 from qifsql.commands.attack.spec import AttackOptions, one_file, refuse_others, require_duckdb
@@ -136,37 +135,39 @@ def run(request: Request, settings: Settings | None) -> Result:
         tables = Tables(engine, "comparing files", files.original.title)
         coded = codes.make(tables, files)
         guessing = Guessing(tables, coded, files, request.learner)
-        rows, claims = [], []
-        for number, secret in enumerate(files.secrets, 1):
-            scores, of_secret = _score_guesses(tables, coded, guessing, number, request.thresholds)
-            rows.append(_row(request, files, scores, secret))
-            claims.append(of_secret)
+        scored = [  # by secret: scores, and claims
+            _score_guesses(tables, coded, guessing, number, request.thresholds)
+            for number, _ in enumerate(files.secrets, 1)
+        ]
         statements = dict.fromkeys([*openings(*request.sources.all), *tables.statements])
         notes_on_reading = remarks(engine)
     origin = origin.about(_plain_request(files, request), request.sources.paths)
     origin = origin.sending(statements)
     origin = origin.listing(roles.of_files(file.microdata.columns for file in files.files))
-    rows = [
-        row | {"seconds": origin.seconds, "attack_id": attack_id(origin, model_of("cas"), j, 0)}
-        for j, row in enumerate(rows, 1)
-    ]
-    schema = SCHEMA | LEARNED | ({"attack_id": pl.String()} if request.thresholds else {})
-    lines = [
-        {"attack_id": row["attack_id"], "of_reported": False, **claim}
-        for row, of_secret in zip(rows, claims, strict=True)
-        for claim in of_secret
-    ]
-    details = {"sure": pl.DataFrame(lines, schema=DETAILS["sure"])} if request.thresholds else {}
+    rows, lines = [], []
+    for j, (scores, claims) in enumerate(scored, 1):
+        identifier = attack_id(origin, MODELS["cas"], j, 0)
+        row = _row(request, files, scores, files.secrets[j - 1])
+        rows.append(row | {"seconds": origin.seconds, "attack_id": identifier})
+        lines += [{"attack_id": identifier, "of_reported": False, **claim} for claim in claims]
+    schema, details = SCHEMA | LEARNED, {}
+    if request.thresholds:
+        schema |= {"attack_id": pl.String()}
+        details = {"sure": pl.DataFrame(lines, schema=DETAILS["sure"])}
     frame = pl.DataFrame(rows, schema=schema)
-    notes = [*files.notes, *guessing.notes, *notes_on_reading]
+    notes = [*files.notes, *guessing.notes, *notes_on_reading, *_notes_on_missing(files, rows[0])]
+    notes = list(dict.fromkeys(notes))
+    return Result(frame=frame, origin=origin, details=details, notes=tuple(notes))
+
+
+def _notes_on_missing(files: Files, row: Mapping[str, Any]) -> Iterator[str]:
+    """Yield notes on records that are left out: ``row`` has how many of both files are not."""
     for file, column in zip(files.files, ("records", "train_records"), strict=True):
-        if dropped := file.records - rows[0][column]:
-            notes.append(
+        if dropped := file.records - row[column]:
+            yield (
                 f"{dropped:,} of {plural(file.records, 'record')} of {file.title} with missing "
                 "values are left out"
             )
-    notes = list(dict.fromkeys(notes))
-    return Result(frame=frame, origin=origin, details=details, notes=tuple(notes))
 
 
 def _score_guesses(
