@@ -22,6 +22,13 @@ from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
 
 MOST_NAMED = 6  # quasi-identifiers in a title
+TITLES = {
+    "knowledge": "Releases linked without a key: {name}",
+    "learner": "Someone who learns from another file: {name}",
+    "knows": "Knowledge with errors and gaps: {name}",
+    "candidates": "Someone who knows raw values of people: {name}",
+}
+"""The titles of chapters about other kinds than the usual one, by a column of each kind."""
 KIND = Kind(
     columns=("model", "secret", "datasets", "qids", "posterior_probabilistic"),
     shared=(
@@ -34,14 +41,17 @@ KIND = Kind(
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """Return results and details; of a progressive attack, a line for each number of datasets."""
-    if "knowledge" in frame.columns and frame.height:
-        return keyless.parts(frame, tables)
-    if "learner" in frame.columns and frame.height:
-        return learning.parts(frame, tables)
-    if "knows" in frame.columns and frame.height:
-        return noisy.parts(frame, tables)
-    if "candidates" in frame.columns:
-        return candidates.parts(frame, spec)
+    if frame.is_empty():
+        return []
+    match _column_of_kind(frame):
+        case "knowledge":
+            return keyless.parts(frame, tables)
+        case "learner":
+            return learning.parts(frame, tables)
+        case "knows":
+            return noisy.parts(frame, tables)
+        case "candidates":
+            return candidates.parts(frame, spec)
     rows = frame.to_dicts()
     if len({row["datasets"] for row in rows}) > 1:
         return _progress(rows)
@@ -50,6 +60,11 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
         parts.append(Heading(words.heading(row)))
         parts += question(row, tables)
     return parts
+
+
+def _column_of_kind(frame: pl.DataFrame) -> str | None:
+    """Return the column that only one kind of attack has; None for the usual kind."""
+    return next((column for column in TITLES if column in frame.columns), None)
 
 
 def question(row: Row, tables: Tables) -> list[Part]:
@@ -62,17 +77,7 @@ def _success_table(row: Row) -> Table:
     """Return certain and best guesses before and after; yes or no for one person's certainty."""
     heads = ["", said("before"), said("after"), said("degradation")]
     table = Table.of(heads, right=(1, 2, 3))
-    if row.get("target") is None:
-        certain = words.rise(row["degradation_deterministic"])
-        before, after = (
-            words.percent(row[f"{when}_deterministic"]) for when in ("prior", "posterior")
-        )
-    else:
-        yes = {0.0: said("no"), 1.0: said("yes")}
-        before, after, certain = (
-            yes[row[f"{name}_deterministic"]] for name in ("prior", "posterior", "degradation")
-        )
-    table.add_row(said("certain (deterministic)"), before, after, certain)
+    table.add_row(said("certain (deterministic)"), *_certainty(row))
     best = said("best guess (probabilistic)")
     table.add_row(
         best if words.is_chance(row) else said("expected gain of the best guess"),
@@ -84,12 +89,23 @@ def _success_table(row: Row) -> Table:
         table.add_row(said("the best guess is"), "", row["best_guess"])
     numbers = bayes.of_reported(row) if words.is_chance(row) else None
     if numbers is not None:
-        ends = (words.percent(numbers[f"{n}_deterministic"]) for n in ("prior", "posterior"))
-        rise = words.rise(numbers["degradation_deterministic"])
-        table.add_row(said("certain, where it is reported"), *ends, rise)
+        table.add_row(said("certain, where it is reported"), *_certainty(numbers))
         ends = (words.percent(numbers[f"{n}_probabilistic"]) for n in ("prior", "posterior"))
         table.add_row(said("best guess, where it is reported"), *ends, words.degradation(numbers))
     return table
+
+
+def _certainty(row: Row) -> list[str]:
+    """Return the share of people whose secret is certain: before, after, and the degradation.
+
+    Of one target it is certain or not: yes or no.
+    """
+    before, after, rise = (
+        row[f"{name}_deterministic"] for name in ("prior", "posterior", "degradation")
+    )
+    if row.get("target") is None:
+        return [words.percent(before), words.percent(after), words.rise(rise)]
+    return [said("yes") if number else said("no") for number in (before, after, rise)]
 
 
 def _progress(rows: Sequence[Row]) -> list[Part]:
@@ -121,21 +137,15 @@ def _progress(rows: Sequence[Row]) -> list[Part]:
 def chapter(stored: Stored) -> tuple[str, list[Part]]:
     """Return the title and the parts of a chapter about a stored result."""
     frame, tables = stored.frame, stored.details
-    if "knowledge" in frame.columns:
-        title = said("Releases linked without a key: {name}", name=stored.name)
-        links = tables.get("calibration")
-        linked = [] if links is None else drawn("calibration", partial(calibration, links))
-        return title, linked + parts(frame, tables, stored.spec)
-    if "learner" in frame.columns:
-        title = said("Someone who learns from another file: {name}", name=stored.name)
-        return title, parts(frame, tables, stored.spec)
-    if "knows" in frame.columns:
-        title = said("Knowledge with errors and gaps: {name}", name=stored.name)
-        bars = drawn("success", partial(charts.steps, frame)) if frame.height else []
-        return title, bars + parts(frame, tables, stored.spec)
-    if "candidates" in frame.columns:
-        title = said("Someone who knows raw values of people: {name}", name=stored.name)
-        return title, parts(frame, tables, stored.spec)
+    column = _column_of_kind(frame)
+    if column is not None:
+        figures: list[Part] = []
+        if "calibration" in tables:  # of linked releases
+            figures = drawn("calibration", partial(calibration, tables["calibration"]))
+        elif column == "knows" and frame.height:
+            figures = drawn("success", partial(charts.steps, frame))
+        title = said(TITLES[column], name=stored.name)
+        return title, figures + parts(frame, tables, stored.spec)
     in_charts = {"histogram", "thresholds"} if can_draw() else set()
     in_chapters = {"groups", "value_chances"}
     remaining = {n: t for n, t in tables.items() if n not in in_charts | in_chapters}
@@ -182,10 +192,11 @@ def value_chances(stored: Stored) -> list[Part]:
 
 def headline(stored: Stored) -> list[str]:
     """Return attacks on one person and gains other than a right guess, for the first pages."""
-    if "learner" in stored.frame.columns:
-        return learning.headline(stored.frame)
-    if "candidates" in stored.frame.columns:
-        return candidates.headline(stored.frame)
+    match _column_of_kind(stored.frame):
+        case "learner":
+            return learning.headline(stored.frame)
+        case "candidates":
+            return candidates.headline(stored.frame)
     rows = stored.frame.iter_rows(named=True)
     return [
         _headline_sentence(row) for row in rows if row.get("target") is not None or _is_gain(row)
