@@ -24,32 +24,32 @@ from qifsql.options.shared_options import Limits
 from qifsql.options.standard_input import standard_input
 from qifsql.presentation.language import translated
 
-
-def _unchanged(typed: Any) -> Any:
-    return typed
-
-
-TYPED: Mapping[Form, tuple[Any, Callable[[Any], Any]]] = {
-    **dict.fromkeys((forms.TEXT, forms.CHANCE, forms.SIZES, ORDER), (str | None, _unchanged)),
-    **dict.fromkeys((forms.NUMBER, forms.SUPPRESSED), (str | None, _unchanged)),
-    **dict.fromkeys((forms.TEXTS, WORDS), (list[str] | None, _unchanged)),
-    # read once the names of columns are known: see OF_COLUMNS
-    **dict.fromkeys((forms.TARGET, forms.HIERARCHIES), (list[str] | None, _unchanged)),
-    forms.OF_SECRETS: (list[str] | None, _unchanged),
-    **dict.fromkeys((forms.FLOAT, forms.SHARE), (float | None, _unchanged)),
-    **dict.fromkeys((forms.FILE, forms.WRITTEN, forms.STORE), (Path | None, _unchanged)),
-    forms.DATASET: (Path | None, _unchanged),  # opened as the data are: see ``runner``
-    forms.FLAG: (bool, _unchanged),
-    **dict.fromkeys((forms.WHOLE, forms.DRAWN), (int | None, _unchanged)),
-    forms.NAME: (str | None, texts.unquoted),
-    forms.GROUPS: (list[str] | None, texts.one_column),
-    forms.NAMES: (list[str] | None, names),
-    forms.NUMBERS: (list[str] | None, names),
-    forms.COUNTS: (str | None, texts.numbers),
-    forms.SECONDS: (str | None, texts.seconds),
-    forms.LABELS: (list[str] | None, texts.labels),
+_FORMS_BY_TYPE: Mapping[Any, tuple[Form, ...]] = {
+    str | None: (
+        *(forms.TEXT, forms.NAME, forms.CHANCE, forms.NUMBER, forms.SUPPRESSED, forms.SIZES),
+        *(forms.COUNTS, forms.SECONDS, ORDER),
+    ),
+    list[str] | None: (
+        *(forms.TEXTS, forms.NAMES, forms.GROUPS, forms.NUMBERS, forms.LABELS, WORDS),
+        *(forms.TARGET, forms.HIERARCHIES, forms.OF_SECRETS),
+    ),
+    float | None: (forms.FLOAT, forms.SHARE),
+    int | None: (forms.WHOLE, forms.DRAWN),
+    Path | None: (forms.FILE, forms.WRITTEN, forms.STORE, forms.DATASET),
+    bool: (forms.FLAG,),
 }
-"""The type on the command line for each form, and its conversion."""
+TYPES = {form: type_ for type_, members in _FORMS_BY_TYPE.items() for form in members}
+"""The type on the command line for each form without choices, which are texts."""
+READERS: Mapping[Form, Callable[[Any], Any]] = {
+    forms.NAME: texts.unquoted,
+    forms.GROUPS: texts.one_column,
+    forms.NAMES: names,
+    forms.NUMBERS: names,
+    forms.COUNTS: texts.numbers,
+    forms.SECONDS: texts.seconds,
+    forms.LABELS: texts.labels,
+}
+"""Functions that read what was typed, by form; values of other forms stay as they are."""
 OF_COLUMNS: Mapping[Form, tuple[str, Callable[..., Any]]] = {
     forms.TARGET: ("qids", texts.targets),
     forms.HIERARCHIES: ("qids", texts.hierarchies),
@@ -119,7 +119,7 @@ def _members(
         options |= typed
         needed = group.__required_keys__
         members = [_parameter(n, option, needed=n in needed) for n, option in typed.items()]
-        return members, lambda words: _arguments(typed, **{n: words.pop(n) for n in typed})
+        return members, lambda words: arguments(typed, {n: words.pop(n) for n in typed})
     if not (isinstance(group, type) and is_dataclass(group)):
         return [parameter], None
     fields = inspect.signature(group).parameters
@@ -162,7 +162,7 @@ def _parameter(name: str, option: Option, *, needed: bool) -> inspect.Parameter:
     The default is None where the function's own applies.
     """
     form = option.form
-    type_ = str if form.choices else TYPED[form][0]
+    type_ = str if form.choices else TYPES[form]
     default = option.default if option.default not in ((), {}) else None
     if form is forms.COUNTS and default is not None:
         default = ",".join(map(str, default))
@@ -200,27 +200,18 @@ def single_option(options: type, name: str) -> Any:
     return _typer_option(name, declared(options)[name])
 
 
-def arguments(options: type, typed: Mapping[str, Any]) -> dict[str, Any]:
-    """Return typed values of declared options as arguments of their function."""
-    return _arguments(declared(options), **typed)
-
-
-def _arguments(options: Mapping[str, Option], **typed: Any) -> dict[str, Any]:
+def arguments(options: Mapping[str, Option], typed: Mapping[str, Any]) -> dict[str, Any]:
     """Return typed values as arguments of the function that declares the options.
 
-    Options that were not typed, which are None, are left out. Typer has checked choices already;
-    other texts are read here. Those of ``OF_COLUMNS`` name columns that another option declares,
-    so they are read last, with the value of that option.
+    Options that were not typed, which are None, are left out. Forms of ``OF_COLUMNS`` name columns
+    that another option declares, so they are read last, with the value of that option.
     """
     form_of = {name: options[name].form for name, value in typed.items() if value is not None}
     arguments: dict[str, Any] = {}
     for name, form in form_of.items():
-        if form.choices:
-            arguments[name] = typed[name]
-        else:
-            _, read_text = TYPED[form]
-            arguments[name] = read_text(typed[name])
-    for name, form in form_of.items():  # now that the names of columns are known
+        read_text = READERS.get(form)
+        arguments[name] = read_text(typed[name]) if read_text else typed[name]
+    for name, form in form_of.items():
         if form in OF_COLUMNS:
             columns, read = OF_COLUMNS[form]
             arguments[name] = read(arguments[name], arguments.get(columns, ()))

@@ -40,6 +40,10 @@ Model = Annotated[
 ]
 
 
+Quiet = Annotated[bool, option("Print no notes.", "--quiet", panel=RUN)]
+Where = Annotated[str | None, option("Filter records by a SQL condition.", "--where", panel=DATA)]
+
+
 @dataclass(frozen=True)
 class Data:
     """Options of the data: files, filter, and how files are read."""
@@ -51,9 +55,7 @@ class Data:
             help="Parquet, CSV, JSON, Excel, SPSS, ...; glob, folder, table@database; - (stdin).",
         ),
     ]
-    where: Annotated[
-        str | None, option("Filter records by a SQL condition.", "--where", panel=DATA)
-    ] = None
+    where: Where = None
     reading: Reading = field(default_factory=Reading)
 
     def arguments(self) -> list[str]:
@@ -88,9 +90,7 @@ class Records:
         str | None,
         typer.Argument(metavar="[FILE]", help="Records: Parquet, CSV, JSON, Excel, SPSS, ..."),
     ] = None
-    where: Annotated[
-        str | None, option("Filter records by a SQL condition.", "--where", panel=DATA)
-    ] = None
+    where: Where = None
     reading: Reading = field(default_factory=Reading)
 
     def dataset(self, file: str | None = None) -> Dataset | None:
@@ -151,7 +151,7 @@ class Limits:
     ] = None
     debug: Annotated[bool, option("DuckDB's error, too (may show cells).", "--debug")] = False
 
-    quiet: Annotated[bool, option("Print no notes.", "--quiet", panel=RUN)] = False
+    quiet: Quiet = False
 
     @contextmanager
     def settings(self) -> Iterator[Settings]:
@@ -179,7 +179,7 @@ class Limits:
 class Talk:
     """Options of notes and errors, for commands that open no engine."""
 
-    quiet: Annotated[bool, option("Print no notes.", "--quiet", panel=RUN)] = False
+    quiet: Quiet = False
     debug: Annotated[bool, option("Also show the cause of an error.", "--debug", panel=RUN)] = False
 
 

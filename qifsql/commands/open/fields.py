@@ -99,7 +99,7 @@ def arguments(options: type, values: Mapping[str, str], qids: Sequence[str]) -> 
         f.name: True if f.kind == "flag" else _read_value(f.flag, forms[f.name], f.value)
         for f in _filled(options, values)
     }
-    read = grouping.arguments(options, {**typed, "qids": list(qids)})
+    read = grouping.arguments(declared(options), {**typed, "qids": list(qids)})
     return {name: read[name] for name in typed}
 
 
@@ -115,7 +115,7 @@ def _read_value(flag: str, form: Form, text: str) -> Any:
         if text not in form.choices:
             raise InputError(f"{flag} is {form.says}")
         return text
-    hint, _ = grouping.TYPED[form]  # such as ``int | None``
+    hint = grouping.TYPES[form]  # such as ``int | None``
     types = set(get_args(hint)) - {NoneType}
     if any(get_origin(type_) is list for type_ in types):
         return [text]
