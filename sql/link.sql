@@ -54,3 +54,12 @@ SELECT
     sum(same)::BIGINT AS same
 FROM alike
 GROUP BY released, registered;
+
+-- One row: how many values of one quasi-identifier are in both files.
+CREATE OR REPLACE VIEW common_values AS
+SELECT count(common.value) AS "values"
+FROM (
+    SELECT release.value FROM release
+    INTERSECT
+    SELECT register.value FROM register
+) AS common;

@@ -64,14 +64,12 @@ def _without_missing(dataset: Dataset) -> exp.Subquery:
     """
     columns: dict[str, exp.Expr] = {name: exp.column(identifier(name)) for name in dataset.names}
     for missing in dataset.missing:
-        column = exp.column(identifier(missing.column))
-        is_text = missing.converted or dataset.all_varchar
-        words: list[exp.Expr] = [exp.Literal.string(word) for word in missing.words]
-        if not is_text:
+        cell: exp.Expr = exp.column(identifier(missing.column))
+        words = [exp.convert(word) for word in missing.words]
+        if not (missing.converted or dataset.all_varchar):  # the column is not read as text
             words = [exp.cast(word, missing.type, dialect="duckdb") for word in words]
-        cell: exp.Expr = column
         if words:
-            cell = exp.Case(default=column.copy()).when(column.isin(*words), exp.null())
+            cell = exp.Case(default=cell).when(cell.copy().isin(*words), exp.null())
         if missing.converted and not dataset.all_varchar:
             cell = exp.cast(castable(cell, missing.type, dataset), missing.type, dialect="duckdb")
         columns[missing.column] = exp.alias_(cell, identifier(missing.column))
@@ -123,20 +121,11 @@ def _joined(collection: Collection, used: frozenset[str] | None, *, ordered: boo
     if ordered:
         focal = exp.select("*", exp.alias_(_PLACE, PLACE, quoted=True)).from_(focal).subquery()
     query = exp.select().from_(exp.alias_(focal, _alias(1), table=True))
-    for i, dataset in enumerate(collection.datasets, 1):
-        tag = tagged(i, "")
-        columns: list[exp.Expr] = []
-        for tagged_name in sorted(name for name in used or () if name.startswith(tag)):
-            name = tagged_name.removeprefix(tag)
-            value: exp.Expr = _column(name or collection.key_columns[i - 1].source_name, i)
-            if not name:  # who is in the dataset has a key there
-                value = exp.not_(value.is_(exp.null()))
-            columns.append(exp.alias_(value, identifier(tagged_name)))
-        if used is None:
-            columns.append(exp.Column(this=exp.Star(), table=exp.to_identifier(_alias(i))))
-        if i > 1 and columns:
-            rows = exp.alias_(relation(dataset), _alias(i), table=True)
-            is_same = exp.EQ(this=person(collection, 1), expression=person(collection, i))
+    for number, dataset in enumerate(collection.datasets, 1):
+        columns = _joined_columns(collection, number, used)
+        if number > 1 and columns:
+            rows = exp.alias_(relation(dataset), _alias(number), table=True)
+            is_same = exp.EQ(this=person(collection, 1), expression=person(collection, number))
             query = query.join(rows, on=is_same, join_type="left")
         query = query.select(*columns)
     if not query.expressions:  # a row needs some column
@@ -144,6 +133,25 @@ def _joined(collection: Collection, used: frozenset[str] | None, *, ordered: boo
     if ordered:
         query = query.order_by(_column(PLACE, 1))
     return query.subquery()
+
+
+def _joined_columns(
+    collection: Collection, number: int, used: frozenset[str] | None
+) -> list[exp.Expr]:
+    """Return the used columns of one dataset in the join, under their names with tags."""
+    if used is None:
+        return [exp.Column(this=exp.Star(), table=exp.to_identifier(_alias(number)))]
+    columns: list[exp.Expr] = []
+    tag = tagged(number, "")
+    for tagged_name in sorted(name for name in used if name.startswith(tag)):
+        name = tagged_name.removeprefix(tag)
+        if name:
+            value: exp.Expr = _column(name, number)
+        else:  # presence: who is in the dataset has a key there
+            key = collection.key_columns[number - 1]
+            value = exp.not_(_column(key.source_name, number).is_(exp.null()))
+        columns.append(exp.alias_(value, identifier(tagged_name)))
+    return columns
 
 
 def person(collection: Collection, number: int) -> exp.Expr:

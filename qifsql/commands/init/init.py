@@ -61,14 +61,7 @@ def init(
 
     """
     path = Path(path or ("policy.toml" if options.get("policy") else "study.toml"))
-    try:
-        exists = path.exists() or path.is_symlink()
-    except OSError as e:  # the name is too long
-        raise OutputError(unwritable(path, e)) from e
-    if exists:
-        raise OutputError(f"{path} exists; name another file, or remove it")
-    if not path.parent.is_dir():
-        raise OutputError(f"{path} cannot be written: there is no folder {path.parent}")
+    _check_new(path)
     roles: Mapping[str, Any] = {n: v for n, v in options.items() if n in ("qids", "secret")}
     names_of_roles = {role: as_names(names) for role, names in roles.items()}
     reading: dict[str, Any] = {n: v for n, v in options.items() if n in READING and v}
@@ -89,7 +82,7 @@ def init(
         models = "crs,cas" if secrets else "crs"
         attack.rehearse(models, dataset, settings, secret=secrets, **adversary)
     lines = _role_lines(columns, qids, secrets) | _people_lines(people)
-    alone = "person" in people or "weight" in people
+    alone = "person" in people or "weight" in people  # a sweep attacks each subset by itself
     lines["swept"] = "" if options["sizes"] else _swept_lines(columns, qids, secrets, alone=alone)
     if options["policy"]:
         text = _fill_policy(path, lines, options["preset"])
@@ -104,6 +97,18 @@ def init(
         if path.exists():  # written by another process since the first check
             raise OutputError(f"{path} exists; name another file, or remove it")
     return path
+
+
+def _check_new(path: Path) -> None:
+    """Refuse to write a file that exists, or in a folder that does not."""
+    try:
+        exists = path.exists() or path.is_symlink()
+    except OSError as e:  # the name is too long
+        raise OutputError(unwritable(path, e)) from e
+    if exists:
+        raise OutputError(f"{path} exists; name another file, or remove it")
+    if not path.parent.is_dir():
+        raise OutputError(f"{path} cannot be written: there is no folder {path.parent}")
 
 
 def _encode(text: str) -> bytes:
@@ -170,16 +175,13 @@ def _columns_of_people(
 
 def _people_lines(columns: Mapping[str, str]) -> dict[str, str]:
     """Return the lines of the template for persons, households and weights."""
-    examples = {
-        "person": ("patient_id", "whose record it is, if people have several"),
-        "household": ("hhid", "who lives together, if people do"),
-        "weight": (
-            "person_weight",
-            "the adversary's prior on records: a column or expression >= 0",
-        ),
-    }
+    weighing = "the adversary's prior on records: a column or expression >= 0"
     lines = {}
-    for role, (example, meaning) in examples.items():
+    for role, example, meaning in (
+        ("person", "patient_id", "whose record it is, if people have several"),
+        ("household", "hhid", "who lives together, if people do"),
+        ("weight", "person_weight", weighing),
+    ):
         entry = _entry(role, columns.get(role), example)
         lines[role] = f"{entry:<30}# {meaning}"
     return lines

@@ -27,7 +27,7 @@ from qifsql.engine.settings import Settings
 from qifsql.errors import DatasetError, plural, quoted
 from qifsql.measures.register_links import Kind, curve, measured
 from qifsql.query.plan import Plan
-from qifsql.query.splice import make_step
+from qifsql.query.splice import make_step, splice
 from qifsql.query.templates import load
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
@@ -147,14 +147,11 @@ def link(
 def _note_on_different_values(engine: Engine, pair: tuple[Side, Side]) -> list[str]:
     """Return a note on the quasi-identifiers of which no value is in both files, if any."""
     release, register = pair
-    steps = release.step("release"), register.step("register")
     names = []
     for i, (qid, register_qid) in enumerate(zip(release.qids, register.qids, strict=True), 1):
-        place = exp.column(f"qid_{i}")
-        values = [exp.select(place.copy()).from_(step.name) for step in steps]
-        common = exp.Intersect(this=values[0], expression=values[1], distinct=True)
-        query = exp.select(exp.Count(this=place)).from_(common.subquery("common"))
-        plan = Plan(steps, query, _openings(*pair))
+        steps = release.step("release"), register.step("register")
+        common = splice("link/common_values", columns={"value": f"qid_{i}"})
+        plan = Plan(steps, common, _openings(*pair))
         ((common_values,),) = engine.rows(plan, "comparing values", release.dataset.name)
         if not common_values:
             partner = "" if qid.name == register_qid.name else f" ({register_qid.name})"

@@ -62,9 +62,8 @@ def choose(rows: Rows, options: Roles, dataset: str) -> Chosen:
         "household": household_of(usable) if not options.get("person") else None,
         "weight": None,
     }
-    named = {"person": options.get("person"), "household": options.get("household")}
-    named["weight"] = options.get("weight")
-    people |= {role: name for role, name in named.items() if name is not None}
+    named: Mapping[str, Any] = options
+    people |= {role: named[role] for role in PEOPLE if named.get(role) is not None}
     qids, secrets = view.proposal([row for row in usable if row["column"] not in people.values()])
     qids += [name for name in also if name not in qids]
     return Chosen(qids, [name for name in secrets if name not in also], **people)

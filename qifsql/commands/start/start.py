@@ -145,17 +145,13 @@ def start(
     _make_folder(place)
     roles = {"qids": list(chosen.qids), "secret": list(chosen.secrets), "lang": lang}
     people = {role: getattr(chosen, role) or "" for role in PEOPLE}
-    named: Any = {n: value for n, value in options.items() if n in Occasion.__annotations__}
-    named |= {**reading, **roles, **people}
-    init(study, data=text, described=described, settings=settings, **named)
+    of_init: Any = {n: value for n, value in options.items() if n in Occasion.__annotations__}
+    of_init |= {**reading, **roles, **people}
+    init(study, data=text, described=described, settings=settings, **of_init)
     try:
         results = run(study, told=told, settings=settings)
     except Interrupted as e:
         raise Interrupted(f"interrupted; qifsql run {study} resumes", detail=e.detail) from e
-    # notes that ask for a column
-    answered = ((RECORDS_COUNTED, chosen.person), (HOUSEHOLDS, chosen.household))
-    outdated = [NAMES_OF_PEOPLE, *(note for note, column in answered if column)]
-    notes = dict.fromkeys((*described.notes, *results.notes))
     spec = {
         "dataset": dataset.name,
         **roles,
@@ -170,12 +166,20 @@ def start(
         frame=results.frame,
         origin=origin.about(spec, (*dataset.paths, str(study))),
         details={**results.details, "roles": described.frame},
-        notes=tuple(note for note in notes if not any(text in note for text in outdated)),
+        notes=_unanswered_notes((*described.notes, *results.notes), chosen),
         met=results.met,
         results=results,
         study=study,
         report=results.report,
     )
+
+
+def _unanswered_notes(notes: Sequence[str], chosen: Chosen) -> tuple[str, ...]:
+    """Return notes, each once, without those that ask for a column which is ``chosen``."""
+    questions = [NAMES_OF_PEOPLE]
+    questions += [RECORDS_COUNTED] if chosen.person else []
+    questions += [HOUSEHOLDS] if chosen.household else []
+    return tuple(n for n in dict.fromkeys(notes) if not any(text in n for text in questions))
 
 
 def _read(
