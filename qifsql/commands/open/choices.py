@@ -80,8 +80,12 @@ class Choices:
 
         They are what the adversary knows. It is empty if all of them are left out.
         """
-        steps = {name: self.steps.get(name, "") for name in self.qids}
-        return tuple(f"{q}:{how}" if how else q for q, how in steps.items() if how != DROP)
+        names = []
+        for name in self.qids:
+            how = self.steps.get(name, "")
+            if how != DROP:
+                names.append(f"{name}:{how}" if how else name)
+        return tuple(names)
 
     @property
     def models(self) -> str:
@@ -166,17 +170,18 @@ def read_choices(form: Mapping[str, str], columns: Sequence[str]) -> Choices:
 
     Steps of columns that are no quasi-identifiers, and texts that can be no step, are ignored.
     """
-    roles = {name: form.get(f"role-{i}", "") for i, name in enumerate(columns)}
-    typed_steps = {name: form.get(f"step-{i}", "") for i, name in enumerate(columns)}
+    qids, secrets, steps = [], [], {}
+    for i, name in enumerate(columns):
+        role, step = form.get(f"role-{i}", ""), form.get(f"step-{i}", "")
+        if role == "secret":
+            secrets.append(name)
+        elif role == "quasi-identifier":
+            qids.append(name)
+            if re.fullmatch(r"[a-z0-9.]+", step):
+                steps[name] = step
     options = {
         name.removeprefix("option-"): text
         for name, text in form.items()
         if name.startswith("option-") and text.strip()
     }
-    qids = tuple(name for name in columns if roles[name] == "quasi-identifier")
-    return Choices(
-        qids=qids,
-        secrets=tuple(name for name in columns if roles[name] == "secret"),
-        steps={n: how for n in qids if re.fullmatch(r"[a-z0-9.]+", how := typed_steps[n])},
-        options=options,
-    )
+    return Choices(tuple(qids), tuple(secrets), steps, options)

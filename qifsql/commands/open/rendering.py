@@ -1,7 +1,6 @@
 """The page and its fragments, in the language of the reader."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,20 +30,6 @@ NUMBERS = (
     "posterior_probabilistic",
     "singled_out",
 )
-
-
-@dataclass(frozen=True)
-class Slider:
-    """A quasi-identifier, with its steps and the words for each of them.
-
-    ``number`` is the place of its column in the file, ``chosen`` that of the chosen step.
-    """
-
-    number: int
-    name: str
-    steps: tuple[str, ...]
-    chosen: int
-    names: tuple[str, ...]
 
 
 def fill(template: str, **values: Any) -> str:
@@ -90,20 +75,29 @@ def knowledge_values(columns: Sequence[SourceColumn], choice: Choices) -> dict[s
     panels: dict[str, list[fields.Field]] = {}
     for field in options.values():
         panels.setdefault(field.panel, []).append(field)
-    sliders = []
-    for i, column in enumerate(columns):
-        if column.name in choice.qids:
-            chosen = choice.steps.get(column.name, "")
-            index = column.steps.index(chosen) if chosen in column.steps else 0
-            names = tuple(_step_in_words(column, how) for how in column.steps)
-            sliders.append(Slider(i, column.name, column.steps, index, names))
+    qids = {i: column for i, column in enumerate(columns) if column.name in choice.qids}
     return {
-        "sliders": sliders,
+        "sliders": [_slider(i, column, choice) for i, column in qids.items()],
         "secrets": choice.secrets,
         "roles": roles_text(columns, choice),
         "first": first,
         "panels": panels,
         "names": [column.name for column in columns],
+    }
+
+
+def _slider(number: int, column: SourceColumn, choice: Choices) -> dict[str, Any]:
+    """Return a quasi-identifier, with its steps and the words for each of them, for the template.
+
+    ``number`` is the place of its column in the file; ``chosen`` becomes that of the chosen step.
+    """
+    step = choice.steps.get(column.name, "")
+    return {
+        "number": number,
+        "name": column.name,
+        "steps": column.steps,
+        "chosen": column.steps.index(step) if step in column.steps else 0,
+        "names": [_step_in_words(column, how) for how in column.steps],
     }
 
 
@@ -240,9 +234,12 @@ def _first_success(rows: Sequence[Mapping[str, Any]], name: str) -> str:
     Attacks on people have two rows for a question: the adversary knows one of the records of a
     person, or all. Here it is the greater success.
     """
+    if not rows:
+        return ""
     about = ("model", "secret", "gain", "knows")
-    same = [row for row in rows if all(row.get(n) == rows[0].get(n) for n in about)]
-    return words.percent(max(row[name] for row in same)) if same else ""
+    first = [rows[0].get(column) for column in about]
+    readings = [row for row in rows if [row.get(column) for column in about] == first]
+    return words.percent(max(row[name] for row in readings))
 
 
 def no_result_fragment(

@@ -195,20 +195,20 @@ class MinimalUniques:
         Fills the tables ``scores`` and ``set_counts``; return the totals. Refuses what only the
         walk can do, and too many subsets.
         """
-        special = {
+        needs_walk = {
             "a person": self.by_person,
             "missing values left out": self.omit_missing,
             "values": self.values,
             "match-any": self.mark_missing,
             "suppressed cells (*)": bool(self.stars),
         }
+        for name, is_asked in needs_walk.items():
+            if is_asked:
+                raise InputError(
+                    f"{plural(self.n, 'quasi-identifier')} of {self.where} are not searched with "
+                    f"{name}; leave that out, or name at most {MOST_QIDS} of few values"
+                )
         subsets, seconds = expected(self.n, self.size_limit, self._records, streams)
-        unsearched = [name for name, is_asked in special.items() if is_asked]
-        if unsearched:
-            raise InputError(
-                f"{plural(self.n, 'quasi-identifier')} of {self.where} are not searched with "
-                f"{unsearched[0]}; leave that out, or name at most {MOST_QIDS} of few values"
-            )
         # The scores of a record that every attribute singles out are added in 64 bits.
         if subsets > MOST_SUBSETS or self.n * self.scores[0] >= 2**63:
             raise InputError(too_many(self.n, subsets, self.size_limit))
@@ -235,12 +235,10 @@ class MinimalUniques:
     def named_sets(self, names: Sequence[str]) -> pl.DataFrame:
         """Return a row per set with minimal sample uniques: ``qids``, ``size`` and ``msus``."""
         counts = pl.DataFrame(self.rows("sets"), schema=SETS, orient="row")
-        if self.in_families:
-            sizes = range(1, self.size_limit + 1)
-            places = [members(number, len(names), sizes) for number in counts["taken"]]
-        else:
-            places = [self.packing.members(subset) for subset in counts["taken"]]
-        qids = [[names[i] for i in subset] for subset in places]
+        members_of = self.packing.members  # a subset is a set of bits
+        if self.in_families:  # a subset is its number among those of these sizes
+            members_of = partial(members, n=len(names), sizes=range(1, self.size_limit + 1))
+        qids = [[names[i] for i in members_of(subset)] for subset in counts["taken"]]
         counts = counts.with_columns(pl.Series("qids", qids, pl.List(pl.String)))
         return counts.select("qids", pl.col("qids").list.len().cast(pl.Int64).alias("size"), "msus")
 

@@ -7,16 +7,16 @@ corrected are the people of whom something is certain, and the extremes over all
 star block may be the only extreme one, the subset is attacked alone.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
-from typing import Any
 
 import polars as pl
 
 from qifsql.adversary.spec import BoundAttack
 from qifsql.commands.sweep.result import COUNT, KEYS, NUMBER, SUBSET, SUPPRESSED
+from qifsql.commands.sweep.strategies import SubsetAttacks
 from qifsql.counting import suppressed
 from qifsql.engine.protocol import Engine
 from qifsql.measures.bayes import Success
@@ -26,8 +26,6 @@ MOST_PAIRS = 5_000_000  # of a subset and a row of ``places``, at the same time
 NEAR = 1e-12  # difference of shares that may be equal
 STAR_BLOCK = ("star", "star_mode", "star_values")
 EXTREMES = {"k": COUNT, "l": COUNT, "worst_case": NUMBER}
-Alone = Callable[[int], Sequence[Mapping[str, Any]]]
-"""A function that returns the rows of an attack with one subset (bits), one for each question."""
 
 
 @dataclass(frozen=True)
@@ -57,21 +55,19 @@ class StarBlocks:
         row = pl.DataFrame({"subset": [subset], "question": [question]})
         return int(self._with_blocks(row).select(self._certain)["certain"][0])
 
-    def correct(self, subsets: pl.DataFrame, alone: Alone) -> pl.DataFrame:
+    def correct(self, subsets: pl.DataFrame, attacks: SubsetAttacks) -> pl.DataFrame:
         """Return the sums over blocks by ``subset`` and ``question``, without the star blocks.
 
         ``certain`` becomes smaller by the people of a star block with one value. The extremes (k,
         l, worst case) are those of other blocks. Where the sums do not tell these, because the star
-        block may be the only extreme one, ``alone`` attacks the subset and tells them.
+        block may be the only extreme one, the subset is attacked by itself, without that block.
         """
         if subsets.is_empty():
             return subsets
         table = self._with_blocks(subsets)
         rows = []
         for subset in table.filter(self._may_be_only_extreme)["subset"].unique().sort().to_list():
-            # In the order of the questions: re-identification comes first.
-            by_question = sorted(alone(subset), key=lambda row: row["secret"] is not None)
-            for question, row in enumerate(by_question):
+            for question, row in enumerate(attacks.measure(subset, subset)["rows"]):
                 rows.append((subset, question, row["k"], row["l"], row["worst_case"]))
         schema = {"subset": SUBSET, "question": pl.UInt8(), **EXTREMES}
         extremes_alone = pl.DataFrame(rows, schema=schema, orient="row")

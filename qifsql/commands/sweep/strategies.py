@@ -209,28 +209,18 @@ def _check_together(request: SweepSpec, n: int, *, listed: bool) -> None:
 
 
 def attack_each(
-    engine: Engine,
-    bound: BoundAttack,
+    attacks: "SubsetAttacks",
     strategy: Strategy,
     workspace: Workspace,
     *,
     histogram: bool,
-    starred: bool = False,
     out_of_time: Callable[[], bool],
 ) -> tuple[pl.DataFrame, pl.DataFrame | None, bool]:
     """Attack with one subset after another, until all are done or the time is over.
 
     Return the rows of a sweep (``SWEPT``), the histograms or None, and whether all are done. The
-    workspace stores each subset as soon as it is done. ``starred``: the release has suppressed
-    cells, and records that are suppressed in a whole subset are counted (``SUPPRESSED``).
+    workspace stores each subset as soon as it is done.
     """
-    if strategy.subsets > MOST_ATTACKS:
-        raise InputError(
-            f"these subsets are attacked one by one, and {strategy.subsets:,} are too many; "
-            "limit them with --sizes 1-3, or name fewer quasi-identifiers"
-        )
-    bound = bound.on(complete(bound.microdata))  # people with a missing attribute are in no row
-    prior = _profiles(engine, bound, prior=True)
     subsets = strategy.numbers()
     has_bits = strategy.sizes.n <= MOST_QIDS  # otherwise subsets are numbered in this order
     answers: list[dict[str, Any]] = []
@@ -239,151 +229,132 @@ def attack_each(
         if answer is None or (histogram and answer["histogram"] is None):  # not measured as wanted
             if out_of_time():
                 break
-            number = mask if has_bits else place
-            answer = _attack_subset(
-                engine, bound, prior, mask, number, histogram=histogram, starred=starred
-            )
+            answer = attacks.measure(mask, mask if has_bits else place, histogram=histogram)
             workspace.store_fact(f"subset {mask}", answer)
         answers.append(answer)
-        engine.settings.progress("sweeping", len(answers) / strategy.subsets)
+        attacks.engine.settings.progress("sweeping", len(answers) / strategy.subsets)
     rows = [row for answer in answers for row in answer["rows"]]
     bins = [row for answer in answers for row in answer["histogram"] or []]
     histograms = pl.DataFrame(bins, schema=HISTOGRAMS) if histogram else None
-    schema = SWEPT | (PEOPLE | UNREPORTED if bound.microdata.person is not None else {})
-    schema |= SUPPRESSED if starred else {}
-    return pl.DataFrame(rows, schema=schema), histograms, len(answers) == len(subsets)
+    return pl.DataFrame(rows, schema=attacks.schema), histograms, len(answers) == len(subsets)
 
 
-def attack_alone(engine: Engine, bound: BoundAttack) -> Callable[[int], list[dict[str, Any]]]:
-    """Return a function that attacks with one subset (bits), without its suppressed records.
+class SubsetAttacks:
+    """Attacks with one subset after another on the same people, by the plans of an attack.
 
-    It returns the rows of a sweep (``SWEPT``, ``SUPPRESSED``), one for each question.
+    ``starred``: the release has suppressed cells. The records that are suppressed in a whole subset
+    are then in no block, and are counted (``SUPPRESSED``). ``prior`` has by question the profile of
+    everybody in one block.
     """
-    bound = bound.on(complete(bound.microdata))
-    prior = _profiles(engine, bound, prior=True)
 
-    def rows(mask: int) -> list[dict[str, Any]]:
-        answer = _attack_subset(engine, bound, prior, mask, mask, histogram=False, starred=True)
-        return list(answer["rows"])
+    def __init__(self, engine: Engine, bound: BoundAttack, *, starred: bool) -> None:
+        """Count everybody; people with a missing attribute are in no row."""
+        self.engine, self.starred = engine, starred
+        self.bound = bound.on(complete(bound.microdata))
+        self.secrets = [secret.name for secret in self.bound.microdata.secrets]
+        self.prior = self._profiles(self.bound, prior=True)
 
-    return rows
+    @property
+    def schema(self) -> dict[str, pl.DataType]:
+        """Return the columns of the rows."""
+        has_people = self.bound.microdata.person is not None
+        further = (PEOPLE | UNREPORTED if has_people else {}) | (SUPPRESSED if self.starred else {})
+        return SWEPT | further
 
+    def measure(self, mask: int, number: int, *, histogram: bool = False) -> dict[str, Any]:
+        """Attack with one subset (bits ``mask``); return its ``rows``, its ``histogram`` or None.
 
-def _attack_subset(
-    engine: Engine,
-    bound: BoundAttack,
-    prior: Mapping[int, Profile],
-    mask: int,
-    number: int,
-    *,
-    histogram: bool,
-    starred: bool,
-) -> dict[str, Any]:
-    """Attack with one subset (bits ``mask``); return its ``rows``, and its ``histogram`` or None.
+        ``number`` becomes the column ``subset``.
+        """
+        qids_of_subset = tuple(q for i, q in enumerate(self.bound.microdata.qids) if mask >> i & 1)
+        attack = self.bound.on(replace(self.bound.microdata, qids=qids_of_subset))
+        attack = suppressed.marked(self.engine, attack) if self.starred else attack
+        microdata = attack.microdata
+        has_people = microdata.person is not None
+        rows = self._rows_of_people(attack) if has_people else self._rows_of_records(attack)
+        for row in rows:
+            row["subset"] = number
+            if self.starred:
+                row["suppressed"] = microdata.suppressed
+        if not histogram:
+            return {"rows": rows, "histogram": None}
+        plan = compiler.step_plan(Steps(attack), "histogram", compiler.questions(attack))
+        counted = self.engine.frame(plan, "sweeping", microdata.dataset.name)
+        of_subset = {"qids": [q.name for q in microdata.qids], "subset": number}
+        bins = [  # a row per question and percent of success
+            self._question_columns(row["secret"])
+            | {"bin": row["bin"], "individuals": row["individuals"]}
+            | of_subset
+            for row in counted.sort("secret", "bin").to_dicts()
+        ]
+        return {"rows": rows, "histogram": bins}
 
-    ``prior`` has the profile of everybody in one block by question. ``number`` becomes the column
-    ``subset``. ``rows`` are those of a sweep (``SWEPT``); with ``starred``, they also have the
-    number of suppressed records.
-    """
-    qids_of_subset = tuple(q for i, q in enumerate(bound.microdata.qids) if mask >> i & 1)
-    microdata = replace(bound.microdata, qids=qids_of_subset)
-    attack = bound.on(microdata)
-    attack = suppressed.marked(engine, attack) if starred else attack
-    measure = _rows_of_people if microdata.person is not None else _rows_of_records
-    rows = measure(engine, attack, prior, number)
-    if starred:
-        rows = [row | {"suppressed": attack.microdata.suppressed} for row in rows]
-    if not histogram:
-        return {"rows": rows, "histogram": None}
-    plan = compiler.step_plan(Steps(attack), "histogram", compiler.questions(bound))
-    counted = engine.frame(plan, "sweeping", microdata.dataset.name)  # by question and percent
-    qids = [q.name for q in microdata.qids]
-    bins = [
-        {
-            **_question_columns(microdata, row["secret"]),
-            "qids": qids,
-            "bin": row["bin"],
-            "individuals": row["individuals"],
-            "subset": number,
+    def _profiles(self, attack: BoundAttack, *, prior: bool) -> dict[int, Profile]:
+        """Return the profile of each question by the number of its secret, 0 for re-identification.
+
+        ``prior``: everybody is in one block.
+        """
+        plan = compiler.profile_plan(Steps(attack), compiler.questions(attack), prior=prior)
+        frame = self.engine.frame(plan, "sweeping", attack.microdata.dataset.name)
+        make = Profile.of_weights if attack.microdata.weight is not None else Profile.of_counts
+        by_secret = frame.group_by("secret", maintain_order=True)  # without people there is no size
+        return {int(j): make(part.drop_nulls("size")) for (j,), part in by_secret}
+
+    def _rows_of_records(self, attack: BoundAttack) -> list[dict[str, Any]]:
+        """Return the rows of one subset, one for each question."""
+        if attack.microdata.suppressed:  # ``Counts`` leaves suppressed records out of the blocks
+            counts = Counts(self.engine, attack)
+            counted = counts.profiles(compiler.questions(attack), prior=False)
+            profiles = {secret: profile for (secret, _gain), profile in counted.items()}
+            counts.forget()
+        else:
+            profiles = self._profiles(attack, prior=False)
+        return [self._row(attack, j, profiles[j]) for j in sorted(profiles)]
+
+    def _rows_of_people(self, attack: BoundAttack) -> list[dict[str, Any]]:
+        """Return the rows of one subset if people have several records.
+
+        Each question has two rows, ``known_records``: of an adversary who knows all records of a
+        person, and of one who knows one of them.
+        """
+        questions = compiler.questions(attack)
+        counts = Counts(self.engine, attack)
+        profiles = counts.profiles(questions, prior=False)
+        # By secret: the people in blocks without a record that reports it: it is surely missing.
+        with_secret = [question for question in questions if question[0]]
+        missing = counts.frame("people_unreported", with_secret).to_dicts() if with_secret else []
+        unreported = {row["secret"]: row["people"] for row in missing}
+        by_one_record = known_records.measure(counts, questions)
+        rows = []
+        for (j, _gain), profile in sorted(profiles.items()):
+            row = self._row(attack, j, profile)
+            row |= {"people": profile.individuals, "records": counts.records}
+            levels = {"k": row["k"], "l": row["l"]}
+            known_one = by_one_record[j].columns(self.prior[j], j, levels)
+            rows.append(row | {"known_records": "all", "certain_missing": unreported.get(j)})
+            rows.append(row | known_one)
+        return rows
+
+    def _row(self, attack: BoundAttack, j: int, profile: Profile) -> dict[str, Any]:
+        """Return the row of a subset for the ``j``-th secret, or 0: re-identification.
+
+        ``profile`` is that of its blocks.
+        """
+        identity = 0  # the number of the gain function
+        return {
+            **self._question_columns(j),
+            "datasets": 1,
+            "n_qids": len(attack.microdata.qids),
+            "qids": [q.name for q in attack.microdata.qids],
+            "records": profile.individuals,
+            "blocks": profile.blocks,
+            "singled_out": profile.singled_out,
+            **bayes.row(success(self.prior[j], j, identity), success(profile, j, identity)),
+            "seconds": 0.0,
+            "k": profile.frame["size"].min(),
+            "l": profile.frame["values"].min() if j else None,
         }
-        for row in counted.sort("secret", "bin").to_dicts()
-    ]
-    return {"rows": rows, "histogram": bins}
 
-
-def _profiles(engine: Engine, bound: BoundAttack, *, prior: bool) -> dict[int, Profile]:
-    """Return the profile of each question by the number of its secret, 0 for re-identification."""
-    plan = compiler.profile_plan(Steps(bound), compiler.questions(bound), prior=prior)
-    frame = engine.frame(plan, "sweeping", bound.microdata.dataset.name)
-    make = Profile.of_weights if bound.microdata.weight is not None else Profile.of_counts
-    by_secret = frame.group_by("secret", maintain_order=True)  # without people there is no size
-    return {int(j): make(part.drop_nulls("size")) for (j,), part in by_secret}
-
-
-def _rows_of_records(
-    engine: Engine, bound: BoundAttack, prior: Mapping[int, Profile], number: int
-) -> list[dict[str, Any]]:
-    """Return the rows of one subset, one for each question; ``prior`` has a profile for each."""
-    if bound.microdata.suppressed:  # ``Counts`` leaves suppressed records out of the blocks
-        counts = Counts(engine, bound)
-        counted = counts.profiles(compiler.questions(bound), prior=False)
-        profiles = {secret: profile for (secret, _gain), profile in counted.items()}
-        counts.forget()
-    else:
-        profiles = _profiles(engine, bound, prior=False)
-    return [_row(bound.microdata, j, prior[j], profiles[j], number) for j in sorted(profiles)]
-
-
-def _rows_of_people(
-    engine: Engine, bound: BoundAttack, prior: Mapping[int, Profile], number: int
-) -> list[dict[str, Any]]:
-    """Return the rows of one subset if people have several records.
-
-    Each question has two rows, ``known_records``: of an adversary who knows all records of a
-    person, and of one who knows one of them.
-    """
-    questions = compiler.questions(bound)
-    counts = Counts(engine, bound)
-    profiles = counts.profiles(questions, prior=False)
-    # By secret: the people in blocks in which no record reports it, so that it is surely missing.
-    with_secret = [question for question in questions if question[0]]
-    missing = counts.frame("people_unreported", with_secret).to_dicts() if with_secret else []
-    unreported = {row["secret"]: row["people"] for row in missing}
-    by_one_record = known_records.measure(counts, questions)
-    rows = []
-    for (j, _gain), profile in sorted(profiles.items()):
-        row = _row(bound.microdata, j, prior[j], profile, number)
-        row |= {"people": profile.individuals, "records": counts.records, "known_records": "all"}
-        levels = {"k": row["k"], "l": row["l"]}
-        known_one = by_one_record[j].columns(prior[j], j, levels)
-        rows += [row | {"certain_missing": unreported.get(j)}, row | known_one]
-    return rows
-
-
-def _row(
-    microdata: Microdata, j: int, prior: Profile, profile: Profile, number: int
-) -> dict[str, Any]:
-    """Return the row of a subset for the ``j``-th secret, or 0: re-identification.
-
-    ``prior`` is the profile of everybody in one block, ``profile`` that of the blocks.
-    """
-    identity = 0  # the number of the gain function
-    return {
-        **_question_columns(microdata, j),
-        "datasets": 1,
-        "n_qids": len(microdata.qids),
-        "qids": [q.name for q in microdata.qids],
-        "records": profile.individuals,
-        "blocks": profile.blocks,
-        "singled_out": profile.singled_out,
-        **bayes.row(success(prior, j, identity), success(profile, j, identity)),
-        "seconds": 0.0,
-        "k": profile.frame["size"].min(),
-        "l": profile.frame["values"].min() if j else None,
-        "subset": number,
-    }
-
-
-def _question_columns(microdata: Microdata, j: int) -> dict[str, Any]:
-    """Return the columns that say what a row is about: the ``j``-th secret, or 0."""
-    return {"model": "CAS" if j else "CRS", "secret": microdata.secrets[j - 1].name if j else None}
+    def _question_columns(self, j: int) -> dict[str, Any]:
+        """Return the columns that say what a row is about: the ``j``-th secret, or 0."""
+        return {"model": "CAS" if j else "CRS", "secret": self.secrets[j - 1] if j else None}

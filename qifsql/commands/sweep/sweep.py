@@ -131,24 +131,24 @@ def run(attack: Attack, spec: SweepSpec, settings: Settings | None = None) -> Sw
         )
         return replace(result, notes=(*result.notes, note))
     again = replace(spec, workspace=None, histogram=False, time_budget=None, explain=False)
-    reports, missing, details = [], [], dict(result.details)
+    reports, missing, claims = [], [], []  # for each of these secrets
     for j, secret in incomplete.items():
         reporting = _sweep_secret(attack, again, settings, j, twice=False)
         reports.append(_about_secrets(reporting.frame))
-        if "sure" in details:
-            claims = _about_secrets(reporting.details["sure"]).with_columns(of_reported=True)
-            details["sure"] = pl.concat([details["sure"], claims])
+        if "sure" in result.details:
+            claims.append(_about_secrets(reporting.details["sure"]).with_columns(of_reported=True))
         if attack.person is not None:
-            knows_all = (pl.col("known_records") == "all") & (pl.col("secret") == secret)
-            missing.append(frame.filter(knows_all))
+            missing.append(frame.filter(known_records="all", secret=secret))
         else:
             # The numbers that it tells, and claims, are not those of the people.
             untold = replace(again, tell=silent, threshold=None)
             rows = _about_secrets(_sweep_secret(attack, untold, settings, j, twice=True).frame)
             missing.append(rows.with_columns(certain_missing="individuals_certain"))
-    if "sure" in details:
+    details = dict(result.details)
+    if claims:
         size = pl.col("qids").list.len()
-        details["sure"] = details["sure"].sort(size, "subset", maintain_order=True)
+        table = pl.concat([details["sure"], *claims])
+        details["sure"] = table.sort(size, "subset", maintain_order=True)
     frame = _with_reported(result.frame, pl.concat(reports), pl.concat(missing))
     return replace(result, frame=frame, details=details)
 

@@ -19,7 +19,7 @@ from qifsql.commands.sweep.scheduler import Pass
 from qifsql.commands.sweep.search import BorderSearch, OutOfTimeError
 from qifsql.commands.sweep.spec import SweepSpec
 from qifsql.commands.sweep.star_blocks import StarBlocks
-from qifsql.commands.sweep.strategies import attack_alone, attack_each
+from qifsql.commands.sweep.strategies import SubsetAttacks, attack_each
 from qifsql.commands.sweep.subset_sums import Collected, collect
 from qifsql.commands.sweep.workspace import Workspace, identity_of_data
 from qifsql.counting import suppressed
@@ -156,13 +156,16 @@ class SweepRun:
                 "multisets in each subset, which is attacked alone: in all about "
                 f"{words.duration(seconds_alone(records, subsets, len(self.secrets)))}"
             )
+        if self.strategy.subsets > strategies.MOST_ATTACKS:
+            raise InputError(
+                f"these subsets are attacked one by one, and {self.strategy.subsets:,} are too "
+                "many; limit them with --sizes 1-3, or name fewer quasi-identifiers"
+            )
         frame, histograms, self.finished = attack_each(
-            self.engine,
-            self.bound,
+            SubsetAttacks(self.engine, self.bound, starred=self._leaves_out_suppressed),
             self.strategy,
             self.workspace,
             histogram=self.spec.histogram,
-            starred=self._leaves_out_suppressed,
             out_of_time=self._out_of_time,
         )
         details = {} if histograms is None else {"histogram": histograms}
@@ -333,7 +336,8 @@ class SweepRun:
         """Return the rows of a sweep, its histogram as a detail, and the errors of estimates."""
         subsets, errors = samples.estimate(collected.subsets, collected.parts, people)
         if self.stars is not None:  # records that are * in a whole subset are in no block of it
-            subsets = self.stars.correct(subsets, attack_alone(self.engine, self.bound))
+            attacks = SubsetAttacks(self.engine, self.bound, starred=True)
+            subsets = self.stars.correct(subsets, attacks)
         names = result.names_by_bits(subsets["subset"], self.names)
         frame = result.result_frame(subsets, prior, names=names, secrets=self.secrets)
         frame = frame if self.stars is None else self.stars.with_numbers(frame)
