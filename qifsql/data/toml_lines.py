@@ -154,16 +154,16 @@ class _PartLines:
     def _read_header(self) -> Route:
         """Consume ``[a.b]`` or ``[[a.b]]``; return the path of the table that begins."""
         line = self.tokens.popleft().line
-        of_list = self._skip("[")
+        is_of_list = self._skip("[")  # [[a.b]]: one more table of a list
         *around, last = self._read_names("]")
-        for _ in range(2 if of_list else 1):
-            self._skip("]")
+        while self._skip("]"):
+            pass
         table = self._route_to((), around, line)
-        if of_list:
-            table += (last,)
-            self.numbers.setdefault(table, line)
-            self.lists[table] = self.lists.get(table, -1) + 1
-            table += (self.lists[table],)
+        if is_of_list:
+            tables = (*table, last)
+            self.numbers.setdefault(tables, line)
+            self.lists[tables] = self.lists.get(tables, -1) + 1  # counted from 0
+            table = (*tables, self.lists[tables])
         else:
             table = self._route_to(table, [last], line)
         self.numbers[table] = line

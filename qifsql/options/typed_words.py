@@ -23,8 +23,8 @@ class Command(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse what was typed: old names of options, and values and a model that are left out."""
         args = _current(args, getattr(self.callback, "renamed", {}))
-        bare = (p.opts for p in self.params if getattr(p, "metavar", "") == OPTIONAL_SHARE)
-        args = with_bare_values(args, {flag for flags in bare for flag in flags})
+        shares = (p for p in self.params if getattr(p, "metavar", "") == OPTIONAL_SHARE)
+        args = with_bare_values(args, [flag for option in shares for flag in option.opts])
         if any(p.name == "model" for p in self.params):
             typed, *_ = self.make_parser(ctx).parse_args([*args])
             args = [*left_out_model(typed), *args]
@@ -102,9 +102,11 @@ def split_qids(words: Sequence[str], message: str) -> str:
         is_file = path.name != word or bool(path.suffix) or path.exists()
         return not word.startswith("-") and not is_file
 
-    for i, flag in enumerate(words):
-        if flag in QIDS and words[i + 2 :]:
-            names = list(takewhile(is_name, words[i + 2 :]))
-            if names and re.search(rf"(?<!\w){re.escape(names[0])}(?!\w)", message):
-                return f"did you mean {flag} {shlex.quote(','.join([words[i + 1], *names]))}?"
+    for place, flag in enumerate(words):
+        if flag not in QIDS:
+            continue
+        value, words_after = words[place + 1 : place + 2], words[place + 2 :]
+        names = list(takewhile(is_name, words_after))
+        if names and re.search(rf"(?<!\w){re.escape(names[0])}(?!\w)", message):
+            return f"did you mean {flag} {shlex.quote(','.join([*value, *names]))}?"
     return ""

@@ -163,7 +163,7 @@ def copies(sample: Sample) -> dict[str, str]:
     They equal it, or each value of one stands for a value of the other: a code for its label, or a
     standardised number for a number. More than ``CATEGORIES`` values are compared by their order.
     """
-    earlier: dict[Form, str] = {}
+    earlier: dict[Form, str] = {}  # the first column by each of its forms
     duplicates = {}
     for name, texts in sample.items():
         if len(texts.places) >= COMPARED and (forms := _forms(texts)):
@@ -192,7 +192,7 @@ def _forms(texts: Texts) -> list[Form]:
     if None in by_text.values() or len(numbers) < len(by_text):
         return [same_texts]  # no numbers
     ranks = {number: rank for rank, number in enumerate(numbers)}
-    rising = [-1 if text is None else ranks[float(text)] for text in values]
+    rising = [-1 if text is None else ranks[float(text)] for text in values]  # -1: missing
     ranked = texts.numbered(rising)
     if _is_sorted(ranked) or _is_sorted(ranked[::-1]):  # all columns that number records are so
         return [same_texts]

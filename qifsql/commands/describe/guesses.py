@@ -291,11 +291,10 @@ def _identity(column: Counted, name: str, visible: _Match | None) -> Guess | Non
         return Guess("identifier", reason(NUMBER), "high" if is_of_people else "medium")
     if numbers_people(column.name) and column.unique:
         return Guess("key", reason(NUMBER), "high")
-    # Many different texts that are of no school or firm, or a name that speaks of a person.
-    is_many = family(column.type) == "VARCHAR" and 3 * column.distinct >= column.records
-    is_many &= not OWNER.confidence(name)
-    is_many |= bool(PERSON.confidence(name))
-    doubtful = contact == "medium" and (is_about_more or not (is_many or column.unique))
+    has_many_texts = family(column.type) == "VARCHAR" and 3 * column.distinct >= column.records
+    is_of_owners = bool(OWNER.confidence(name))  # such as schools and firms
+    may_be_personal = PERSON.confidence(name) or (has_many_texts and not is_of_owners)
+    doubtful = contact == "medium" and (is_about_more or not (may_be_personal or column.unique))
     if contact and not column.handful and not doubtful:
         return Guess("identifier", reason(CONTACT), contact)
     is_place = visible is not None and visible.topic.name == "place" and not _doubt(visible)

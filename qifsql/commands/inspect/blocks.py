@@ -96,21 +96,30 @@ def blocks_plan(attack: BoundAttack, order: Order, limit: int) -> Plan:
         columns.append((exp.column("records", table), "records"))
     columns.append((exp.column("owner_success", "chosen"), "success"))
     for j, secret in enumerate(microdata.secrets_of_individuals, 1):
-        counts = steps.need("counts", j)  # the people of each value in a block, as a list
+        counts = steps.need("counts", j)  # now the last step
         steps.steps[-1] = _with_showable_values(steps.steps[-1], secret)
-        revealed = "chosen" if j == 1 else f"revealed_{j}"  # has the best guess about the secret
-        for table in (counts,) if j == 1 else (revealed, counts):
+        # The chosen blocks have what the first secret reveals; other secrets have tables.
+        revealed, tables = "chosen", [counts]
+        if j > 1:
+            revealed = f"revealed_{j}"
+            tables = [revealed, counts]
+        for table in tables:
             same = same_block("chosen", table, microdata.width)
             query = query.join(exp.table_(table), on=same)
-        best_guess = as_native(exp.column("best_guess", revealed), secret, SHOWABLE)
-        columns += [
-            (exp.column("values", revealed, quoted=True), f"values_{secret.name}"),
-            (best_guess, f"best_guess_{secret.name}"),
-            (exp.column("success", revealed), f"success_{secret.name}"),
-            (exp.column("counts", counts), f"counts_{secret.name}"),
-        ]
+        columns += _secret_columns(secret, revealed, counts)
     query = query.select(*named(columns)).order_by(*_rank_columns(microdata, order, "chosen"))
     return steps.plan(query)
+
+
+def _secret_columns(secret: Attribute, revealed: str, counts: str) -> list[tuple[exp.Expr, str]]:
+    """Return the columns about a secret, from what blocks reveal of it and the table of counts."""
+    best_guess = as_native(exp.column("best_guess", revealed), secret, SHOWABLE)
+    return [
+        (exp.column("values", revealed, quoted=True), f"values_{secret.name}"),
+        (best_guess, f"best_guess_{secret.name}"),
+        (exp.column("success", revealed), f"success_{secret.name}"),
+        (exp.column("counts", counts), f"counts_{secret.name}"),
+    ]
 
 
 def _chosen_blocks(blocks: str, microdata: Microdata, order: Order, limit: int) -> Step:

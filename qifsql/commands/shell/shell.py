@@ -57,9 +57,6 @@ class Prompt(cmd.Cmd):
     remembered.
     """
 
-    prompt = "qifsql> "
-    more = "   ...> "
-
     def __init__(
         self,
         engine: LocalEngine,
@@ -80,11 +77,11 @@ class Prompt(cmd.Cmd):
         self.intro = self.help = printable(text, "\n")
         self.typed: list[str] = []  # the lines of a statement without its semicolon yet
         self.failed = False
+        self.first_prompt, self.next_prompt = "qifsql> ", "   ...> "  # of the lines of a statement
         if not sys.stdin.isatty():  # statements come from a file or a pipe: show no prompt
             self.use_rawinput = False
-            self.prompt = self.more = ""
-            self.intro = ""
-        self.first = self.prompt
+            self.intro = self.first_prompt = self.next_prompt = ""
+        self.prompt = self.first_prompt
 
     def onecmd(self, line: str) -> bool:
         """Take a line: run a statement at its semicolon, obey a word; return True to leave."""
@@ -98,7 +95,7 @@ class Prompt(cmd.Cmd):
         self.typed.append(line)
         if line.rstrip().endswith(";"):
             self._run()
-        self.prompt = self.more if self.typed else self.first
+        self.prompt = self.next_prompt if self.typed else self.first_prompt
         return False
 
     def _obey(self, word: str) -> bool:
@@ -122,8 +119,8 @@ class Prompt(cmd.Cmd):
                 if len(sentence) > DESCRIPTION_WIDTH:  # show the part before a colon
                     sentence = sentence[: sentence.rfind(":", 0, DESCRIPTION_WIDTH)]
                 rows.append((schema, view.name, sentence))
-        first = 0 if len(self.views) > 1 else 1  # with one schema, its name is left out
-        self.show(["schema", "view", "rows"][first:], [row[first:] for row in rows])
+        left_out = 0 if len(self.views) > 1 else 1  # columns: a single schema is not named
+        self.show(["schema", "view", "rows"][left_out:], [row[left_out:] for row in rows])
 
     def _run(self) -> None:
         """Run the statement that was typed, and show its rows or its error."""
@@ -244,17 +241,20 @@ def views_of(attack: BoundAttack, j: int) -> list[Step]:
     These are microdata, the counts of blocks, those before the attack, and the answer. Columns have
     the names of the user's file.
     """
-    folder = "weighted/" if attack.microdata.weight is not None else ""
+    is_weighted = attack.microdata.weight is not None
+    folder = "weighted/" if is_weighted else ""
     counts = ["cells", "blocks"]  # the views that lead to a profile, one on the other
     if not j:  # each record is a value: blocks are counted at once, unless people have weights
-        counts = ["people", "blocks"] if folder else ["owners"]
-    count_names = [f"{folder}{name}" for name in counts]
-    profile, guesses = f"{folder}profile", ["guesses", "revealed"] if j else ["crowds"]
+        counts = ["people", "blocks"] if is_weighted else ["owners"]
+    counted = [f"{folder}{name}" for name in counts]
+    guesses = ["guesses", "revealed"] if j else ["crowds"]
+    after_release = [*counted, *guesses, f"{folder}profile"]
+    before_release = [*counted, f"{folder}profile"]
     request = parameters.make(attack, "asked", j, 0)  # 0: identity gain
     assert request is not None  # noqa: S101 - it is always made
     views = [
-        *(_file_view(n, attack, j, POSTERIOR_NAMES) for n in (*count_names, *guesses, profile)),
-        *(_file_view(n, attack, j, PRIOR_NAMES, prior=True) for n in (*count_names, profile)),
+        *(_file_view(name, attack, j, POSTERIOR_NAMES) for name in after_release),
+        *(_file_view(name, attack, j, PRIOR_NAMES, prior=True) for name in before_release),
         request,
         _file_view(f"{folder}answer", attack, j, {}),
     ]

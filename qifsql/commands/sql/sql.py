@@ -230,23 +230,30 @@ def _make_query(attack: BoundAttack, model: Model, j: int) -> exp.Query:
     names = labels(attack.microdata, [query])
     own_names = {node.name.casefold() for node in query.find_all(exp.Identifier)}
     query = labelled(query, names)
-    *_, people = microdata_steps.steps(attack.microdata)
-    inner = next(s for s in query.find_all(exp.Select) if s.args["from_"].this.name == "microdata")
-    columns = {column.alias: column for column in labelled_columns(people.query, names)}
-    inner.set("expressions", [columns.get(item.name, item) for item in inner.expressions])
-    inner.set("from_", people.query.args["from_"].copy())
-    conditions = microdata_steps.agreeing(attack) if model.individual else []
-    for qid, condition in zip(attack.microdata.qids, conditions, strict=bool(conditions)):
-        value = microdata_steps.normal(qid)
-        condition.set("this", value if isinstance(value, exp.Column) else exp.paren(value))
-    if where := people.query.args.get("where"):
-        conditions.insert(0, where.this.copy())
-    if conditions:
-        inner.where(*conditions, copy=False)
-    columns_of_file = [column for column in inner.find_all(exp.Column) if column.table == SOURCE]
+    reader = next(s for s in query.find_all(exp.Select) if s.args["from_"].this.name == "microdata")
+    file_query = microdata_steps.steps(attack.microdata)[-1].query
+    columns = {column.alias: column for column in labelled_columns(file_query, names)}
+    reader.set("expressions", [columns.get(item.name, item) for item in reader.expressions])
+    reader.set("from_", file_query.args["from_"].copy())
+    if conditions := _conditions(attack, model, file_query):
+        reader.where(*conditions, copy=False)
+    columns_of_file = [column for column in reader.find_all(exp.Column) if column.table == SOURCE]
     if not any(column.name.casefold() in own_names for column in columns_of_file):
-        _drop_alias(inner, columns_of_file)
+        _drop_alias(reader, columns_of_file)
     return query
+
+
+def _conditions(attack: BoundAttack, model: Model, file_query: exp.Query) -> list[exp.Expr]:
+    """Return the conditions on records: the filter and, for one person, what is known of her."""
+    where = file_query.args.get("where")
+    conditions: list[exp.Expr] = [where.this.copy()] if where else []
+    if model.individual:
+        agreeing = microdata_steps.agreeing(attack)
+        for qid, condition in zip(attack.microdata.qids, agreeing, strict=True):
+            value = microdata_steps.normal(qid)
+            condition.set("this", value if isinstance(value, exp.Column) else exp.paren(value))
+            conditions.append(condition)
+    return conditions
 
 
 def _drop_alias(query: exp.Select, columns_of_file: Sequence[exp.Column]) -> None:

@@ -218,7 +218,10 @@ def _confirm(
     settings: Settings | None,
     tell: Tell,
 ) -> Chosen:
-    """Return the roles to take; ask again while those that were answered do not fit."""
+    """Return the roles to take: ask for them, and again while the answer does not fit the data.
+
+    InputError if the suggested roles, unchanged, do not fit: asking again would not help.
+    """
     while True:
         qids, secrets = questions.roles(described, suggested.qids, suggested.secrets)
         chosen = replace(suggested, qids=qids, secrets=secrets)
