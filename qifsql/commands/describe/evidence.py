@@ -152,9 +152,8 @@ def _is_skewed(texts: Texts) -> bool:
     if len(numbers) < COMPARED or 2 * len(numbers) < len(texts.places) or None in numbers:
         return False
     ordered = sorted(number for number in numbers if number is not None)
-    if ordered[0] < 0:
-        return True
-    return ordered[len(ordered) // 2] - ordered[0] < SKEWED * (ordered[-1] - ordered[0])
+    least, median, greatest = ordered[0], ordered[len(ordered) // 2], ordered[-1]
+    return least < 0 or median - least < SKEWED * (greatest - least)  # no record has number -1
 
 
 def copies(sample: Sample) -> dict[str, str]:

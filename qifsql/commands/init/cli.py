@@ -9,6 +9,7 @@ from qifsql.commands.init.spec import InitOptions
 from qifsql.data.option import DATA
 from qifsql.engine.settings import Settings
 from qifsql.options.runner import Answer
+from qifsql.options.shared_options import option
 
 EXAMPLES = {
     "Write a study of the bundled sample.": "qifsql init study.toml",
@@ -30,11 +31,11 @@ def init(
     ] = None,
     data: Annotated[
         str | None,
-        typer.Option(
-            "--data",
-            help="A dataset to begin with: Parquet, CSV, JSON, Excel, SPSS, ...; glob, folder, "
+        option(
+            "A dataset to begin with: Parquet, CSV, JSON, Excel, SPSS, ...; glob, folder, "
             "table@database (default: the bundled sample).",
-            rich_help_panel=DATA,
+            "--data",
+            panel=DATA,
         ),
     ] = None,
 ) -> Answer:

@@ -278,13 +278,14 @@ def _file_view(
 
 def _microdata_query(query: exp.Query, attack: BoundAttack, names: Mapping[str, str]) -> exp.Query:
     """Return ``microdata`` with the user's names, and with all other columns of one file."""
+    microdata = attack.microdata
     columns = labelled_columns(query, names)
-    taken = {column.alias.casefold() for column in columns}
-    is_collection = isinstance(attack.microdata.dataset, Collection)  # whose files may differ
-    for column in () if is_collection else attack.microdata.columns:
-        if column.attribute is not None and column.name.casefold() not in taken:
-            columns += named([(microdata_steps.normal(column.attribute), column.name)])
-            taken.add(column.name.casefold())
+    if not isinstance(microdata.dataset, Collection):  # whose files have different columns
+        taken = {column.alias.casefold() for column in columns}
+        for column in microdata.columns:
+            if column.attribute is not None and column.name.casefold() not in taken:
+                columns += named([(microdata_steps.normal(column.attribute), column.name)])
+                taken.add(column.name.casefold())
     changed = query.copy()
     changed.set("expressions", columns)
     return changed

@@ -157,17 +157,17 @@ def _step_name(plan: Plan, step: str, microdata: Microdata) -> str:
 
 def _plan_until(plan: Plan, step: str, microdata: Microdata) -> Plan:
     """Return the plan up to the step of that name, whose rows it selects under the user's names."""
-    at = [s.name for s in plan.steps].index(step)
+    place = [s.name for s in plan.steps].index(step)
     columns = _columns({s.name: s.query for s in plan.steps}, step)  # empty: they are not known
     names = {f"qid_{i}": a.name for i, a in enumerate(microdata.qids, 1)}
-    if microdata.of_lists and step != "records":  # the last column is the list of several records
+    if microdata.of_lists and step != "records":  # the last one is the list of a person's records
         names[f"qid_{microdata.width}"] = "records"
     names |= {f"secret_{j}": a.name for j, a in enumerate(microdata.secrets, 1)}
     renamed = named([(exp.column(identifier(name)), names.get(name, name)) for name in columns])
     # not "age AS age"
     selected = [column.this if column.alias == column.this.name else column for column in renamed]
     query = exp.select(*(selected or ["*"])).from_(exp.to_table(step))
-    return replace(plan, steps=plan.steps[: at + 1], result=query)
+    return replace(plan, steps=plan.steps[: place + 1], result=query)
 
 
 def _columns(queries: Mapping[str, exp.Query], step: str) -> list[str]:

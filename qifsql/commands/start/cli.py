@@ -13,9 +13,10 @@ from qifsql.data.option import OPTIONS, RUN, names
 from qifsql.data.reading import Reading
 from qifsql.options import runtime
 from qifsql.options.runner import Tell
-from qifsql.options.shared_options import Limits
+from qifsql.options.shared_options import Limits, option
 from qifsql.presentation.progress_bar import progress
 
+FOLDER = "Folder for the study and its results (default: FILE-qifsql)."
 EXAMPLES = {
     "From a file to a report, with the suggested roles.": (
         "qifsql start data-samples/school_census_2018.parquet --yes"
@@ -43,23 +44,11 @@ def start(
     limits: Limits,
     tell: Tell,
     yes: Annotated[
-        bool,
-        typer.Option(
-            "--yes", help="Take the suggested roles; ask nothing.", rich_help_panel=OPTIONS
-        ),
+        bool, option("Take the suggested roles; ask nothing.", "--yes", panel=OPTIONS)
     ] = False,
-    folder: Annotated[
-        Path | None,
-        typer.Option(
-            "--folder",
-            "-o",
-            help="Folder for the study and its results (default: FILE-qifsql).",
-            rich_help_panel=RUN,
-        ),
-    ] = None,
+    folder: Annotated[Path | None, option(FOLDER, "--folder", "-o", panel=RUN)] = None,
     lang: Annotated[
-        str,
-        typer.Option("--lang", help="Language of the report: en or pt-BR.", rich_help_panel=RUN),
+        str, option("Language of the report: en or pt-BR.", "--lang", panel=RUN)
     ] = "en",
 ) -> None:
     """Go from a file to a report: suggest roles, ask, write a study, run it.
