@@ -188,13 +188,20 @@ SELECT
 FROM contained
 CROSS JOIN units;
 
--- One row per record, by the numbers of its values: the lot that it draws. Records that are alike
--- draw in turn, each a lot of its own, so that their order does not matter.
+-- One row per record, by the numbers of its values: the lot that it draws, which depends on these and
+-- on the seed. Records that are alike draw in turn, each a lot of its own, so that their order does not
+-- matter.
+{# lots(qids=[1, 2], secrets=[1]), lots(qids=[1], secrets=[]) #}
 CREATE OR REPLACE VIEW lots AS
 SELECT
     *,
-    md5(concat(seed, '|', own, '|', row_number() OVER (PARTITION BY own))) AS lot
-FROM alike;
+    md5(concat(wanted_seed, '|', own, '|', row_number() OVER (PARTITION BY own))) AS lot
+FROM (
+    SELECT
+        *,
+        concat({{ qids | each("state_#_0, ','", ", ") }}{{ secrets | each(", secret_#, ','") }}) AS own
+    FROM alike
+) AS joined;
 
 -- One row per value of a coarser column: its records, how many values of the original it merges,
 -- and the positions of the first and the last of them.

@@ -57,6 +57,20 @@ def select_records(
     return rows if where is None else rows.where(exp.paren(where.copy()))
 
 
+def numbered_rows(
+    source: Dataset | Collection, columns: Mapping[str, exp.Expr], where: exp.Expr | None
+) -> exp.Select:
+    """Return the query of the rows that a filter keeps: their ``position``, and named ``columns``.
+
+    A position is that in the input, from 1: the filter (``meant``) comes after the numbers.
+    """
+    passes_filter = exp.true() if where is None else where.copy()
+    trees = {"position": _PLACE.copy(), "meant": passes_filter, **columns}
+    named = [exp.alias_(tree, name) for name, tree in trees.items()]
+    rows = select_records(source, named).subquery("numbered")
+    return exp.select("position", *columns).from_(rows).where("meant")
+
+
 def _without_missing(dataset: Dataset) -> exp.Subquery:
     """Return the rows with NULL in place of the words that mean missing in a column.
 

@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from sqlglot import exp
 
 from qifsql.data.dataset import Column, Dataset
+from qifsql.data.expressions import identifier
 from qifsql.data.types import family
 from qifsql.engine.protocol import Engine
 from qifsql.errors import InternalError, quoted
@@ -52,6 +54,18 @@ def aliases(names: Sequence[str]) -> list[str]:
     """Return the names of the columns in SQL: the original ones, unless SQL cannot use them."""
     plain = all(names) and len({name.casefold() for name in names}) == len(names)
     return list(names) if plain else [f"column_{i}" for i, _ in enumerate(names, 1)]
+
+
+def written_cells(cells: Sequence[tuple[exp.Expr, Column]], kind: str) -> list[exp.Expr]:
+    """Return the columns of a plan to write: cells by the names of their columns (``aliases``).
+
+    Cells of types that the kind of file lacks are texts.
+    """
+    names = aliases([column.name for _, column in cells])
+    return [
+        exp.alias_(exp.cast(cell, "VARCHAR") if as_text(c.type, kind) else cell, identifier(name))
+        for (cell, c), name in zip(cells, names, strict=True)
+    ]
 
 
 def header(names: Sequence[str], columns: Sequence[Column], kind: str) -> list[str]:

@@ -78,13 +78,6 @@ SELECT
 FROM steps_of
 WHERE value IS NOT NULL AND own_form IS NULL;
 
--- One row per value: its groups on two steps, one after the other.
-CREATE OR REPLACE VIEW two_steps AS
-SELECT
-    own_finer AS finer,
-    own_coarser AS coarser
-FROM steps_of;
-
 -- One row per person: places and secrets. Nearly all differ, so that counting them would be in vain.
 CREATE OR REPLACE VIEW single_people AS
 SELECT

@@ -19,7 +19,7 @@ from qifsql.commands.anonymise import write
 from qifsql.commands.anonymise.one_per.one_per import one_per
 from qifsql.commands.anonymise.pram.pram import pram
 from qifsql.commands.anonymise.proposed import Proposals, identifiers_among, propose_roles
-from qifsql.commands.anonymise.release_request import LIMITS, Request, named_options
+from qifsql.commands.anonymise.release_request import LIMITS, ONLY_FOR, Request, named_options
 from qifsql.commands.anonymise.sanitise import SUMMARY, Work
 from qifsql.commands.anonymise.spec import AnonymiseOptions
 from qifsql.counting.changed_attributes import nothing_changed
@@ -128,16 +128,17 @@ def anonymise(
         dataset, columns = catalog.dataset, catalog.schema.columns
         loaded = engine.load(dataset) if dataset.format == "csv" else dataset
         attack = _bind_release(replace(spec, dataset=loaded), catalog, options["strata"])
-        # Computed twice: here to refuse columns before the work, below with what it found.
+        # The columns are listed twice: here to refuse some of them before the long work, and then
+        # with the endings of their names, which follow from the work.
         released = write.released_columns(attack, columns, request.drop)
+        table = write.ReleasedTable(dataset, loaded, columns, released)
         work = Work(engine, catalog, attack, request, meter)
         summary = work.run(ending)
-        table = write.ReleasedTable(dataset, loaded, columns, released)
         # Columns without a role that identify people are left out, but for those to keep.
-        idle = [c.name for c in write.roles_of_columns(attack, table) if not c.roles]
-        idle = [name for name in idle if name not in request.keep]
+        without_role = [c.name for c in write.roles_of_columns(attack, table) if not c.roles]
+        candidates = [name for name in without_role if name not in request.keep]
         quiet = replace(settings, progress=silent)
-        identifiers = identifiers_among(dataset, idle, spec.where, quiet)
+        identifiers = identifiers_among(dataset, candidates, spec.where, quiet)
         request = replace(request, drop=(*request.drop, *identifiers))
         suffixes = {column.number: column.suffixes for column in work.cells}
         released = write.released_columns(attack, columns, request.drop, suffixes)
@@ -150,13 +151,10 @@ def anonymise(
     schema = SUMMARY | (PEOPLE if attack.person is not None else {})
     frame = pl.DataFrame([summary | {"seconds": origin.seconds}], schema=schema)
     of_input = [note for note in attack.notes if not (identifiers and NAMES_OF_PEOPLE in note)]
-    notes = [*of_roles]
-    if identifiers:
-        listed = ", ".join(map(quoted, identifiers))
-        notes.append(
-            f"left out, because they identify people: {listed}; release a column with --keep"
-        )
-    notes += [*of_input, *write.notes(attack, table, ending), *work.notes, *of_release]
+    listed = ", ".join(map(quoted, identifiers))
+    left_out = f"left out, because they identify people: {listed}; release a column with --keep"
+    notes = [*of_roles, *([left_out] if identifiers else []), *of_input]
+    notes += [*write.notes(attack, table, ending), *work.notes, *of_release]
     notes += [nothing_changed(texts, attack.qids[i - 1]) for i, texts in work.idle_changes.items()]
     notes += request.remarks(secret=bool(spec.secrets))
     return Result(frame=frame, origin=origin, details=work.details, notes=tuple(notes))
@@ -197,18 +195,18 @@ def _write_records(
     names = [column.name for column in table.released]
     records = write.plan_records(table, ending)
     released = [column for column in attack.columns if column.name in names]
-    revealing, plans = dependents(work.engine, attack, attack.qids, released)
+    revealing, queries = dependents(work.engine, attack, attack.qids, released)
     statements = [
         *openings(table.dataset),
         *openings(table.loaded),
         *work.passes.statements,
-        *(statement(plan, pretty=True) for plan in (*plans, records)),
+        *(statement(plan, pretty=True) for plan in (*queries, records)),
     ]
     origin = origin.sending(dict.fromkeys(statements))
     origin = origin.listing(write.roles_of_columns(attack, table))
     # Labels that a file has for single values would misname cells that are no such values.
-    uncoded = {cells.number for cells in work.cells if not cells.has_values}
-    unlabelled = frozenset(column.name for column in table.released if column.qid in uncoded)
+    generalised = {cells.number for cells in work.cells if not cells.has_values}
+    unlabelled = frozenset(column.name for column in table.released if column.qid in generalised)
     work.meter.inside(0.9, "writing records")
     lost_labels = release.write(
         work.engine,
@@ -237,14 +235,13 @@ def _write_ungeneralised(
         return pram(source, out, options, seed=seed, settings=settings)
     if options["one_per"] is not None:
         _check_alone("one_per", named - OF_ONE_PER)
-        return one_per(source, out, options, seed=seed or 0, settings=settings)
-    if "drop" in named and not named & GENERALISING:
-        for name in sorted(named - OF_DROP):
-            raise InputError(
-                f"{name} is about quasi-identifiers to generalise: name these with --qids"
-            )
-        return one_per(source, out, options, seed=seed or 0, settings=settings)
-    return None
+    elif "drop" not in named or named & GENERALISING:
+        return None
+    elif of_qids := min(named - OF_DROP, default=None):
+        raise InputError(
+            f"{of_qids} is about quasi-identifiers to generalise: name these with --qids"
+        )
+    return one_per(source, out, options, seed=seed or 0, settings=settings)
 
 
 def _check_alone(method: str, unsuitable: set[str]) -> None:
@@ -254,9 +251,10 @@ def _check_alone(method: str, unsuitable: set[str]) -> None:
             "pram draws a column by one matrix for all records, as attack --knows reads; to draw "
             "within strata, write a release of each group (--where), with its own matrix"
         )
-    for name in sorted(unsuitable):
+    if unsuitable:
         raise InputError(
-            f"{method} does not take {name}; leave it out, and anonymise the file it writes"
+            f"{method} does not take {min(unsuitable)}; leave it out, and anonymise the file it "
+            "writes"
         )
 
 
@@ -286,8 +284,11 @@ def _bind_release(spec: Attack, catalog: Catalog, strata: str | None) -> Microda
 def _describe(
     microdata: Microdata, request: Request, where: str | None, dataset: Dataset
 ) -> dict[str, object]:
-    """Return the request as plain data for the manifest."""
-    return {
+    """Return the request as plain data for the manifest; options that have no value are left out.
+
+    Recode, lattice and suppress have changes, and a search has what it minimises, and in what time.
+    """
+    described: dict[str, object] = {
         "dataset": dataset.name,
         "method": request.method,
         "wishes": request.limits.plain(),
@@ -298,28 +299,22 @@ def _describe(
         "drop": list(request.drop),
         "suppress": float(request.suppress),
         "where": where,
-        **({"person": microdata.person.name} if microdata.person is not None else {}),
-        **({"strata": microdata.by.name} if microdata.by is not None else {}),
-        **({"hierarchies": dict(request.hierarchies)} if request.hierarchies else {}),
-        **_describe_recoding(request),
-        **{name: value for name, value in dataset.read_with.items() if value},
-        **repeated_people(microdata.repeated),
     }
-
-
-def _describe_recoding(request: Request) -> dict[str, object]:
-    """Return the part of the request that only recode and lattice have; empty for others."""
-    if not request.recoded:
-        return {}
-    plain: dict[str, object] = {
-        "changes": list(request.changes),
-        **({"suppress_cells": list(request.suppress_cells)} if request.suppress_cells else {}),
-        **({"subsets": request.subsets} if request.subsets is not None else {}),
-        **({"k_for": list(request.k_for)} if request.k_for else {}),
-    }
-    if request.method == "suppress":
-        plain |= {"time_budget": request.time_budget}
+    if request.recoded:
+        described["changes"] = list(request.changes)
     if request.method == "lattice":
-        plain |= {"minimise": request.minimise, "time_budget": request.time_budget}
-        plain |= {"until": list(request.until)} if request.until else {}
-    return plain
+        described["minimise"] = request.minimise
+    if request.method in ONLY_FOR["time_budget"]:
+        described["time_budget"] = request.time_budget
+    optional = {
+        "person": microdata.person and microdata.person.name,
+        "strata": microdata.by and microdata.by.name,
+        "hierarchies": dict(request.hierarchies),
+        "suppress_cells": list(request.suppress_cells),
+        "subsets": request.subsets,
+        "k_for": list(request.k_for),
+        "until": list(request.until),
+        **dataset.read_with,
+    }
+    described |= {name: value for name, value in optional.items() if value}
+    return described | repeated_people(microdata.repeated)

@@ -141,8 +141,8 @@ class Lattice:
 
     ``keeps`` returns whether the release of a node keeps all bounds; where ``falling`` is set, that
     of every coarser node does, too. ``late`` says whether the time is up. ``best`` is the best
-    allowed node so far, ``optimal`` whether no other one is better, ``complete`` whether every
-    allowed node was measured; below a loss of ``covered`` every one was.
+    allowed node so far, of loss ``least``; ``optimal`` whether no other one is better, ``complete``
+    whether every allowed node was measured; below a loss of ``covered`` every one was.
     """
 
     heights: Node
@@ -154,6 +154,7 @@ class Lattice:
     keeps: Callable[[Node], bool] = lambda _node: True
     falling: bool = True
     best: Node | None = None
+    least: Fraction = Fraction(0)
     optimal: bool = False
     complete: bool = False
     covered: Fraction = Fraction(0)
@@ -186,6 +187,7 @@ class Lattice:
         """
         bottom = []
         for i, height in enumerate(self.heights):
+            # Steps between which the border lies: -1 is below the first one.
             refused, allowed = -1, height if self._settles_finer else 0
             while allowed - refused > 1 and not self.late():
                 middle = (refused + allowed) // 2
@@ -203,24 +205,20 @@ class Lattice:
         but its coarser ones follow. Stop if the time is up, or if the best node is known (it is
         ``optimal``) and enough others were measured for the frontier of risk and loss.
         """
-        unit = self.loss.unit * len(bottom) if self.loss.additive else 1  # bounds per loss of 1
-        least, rated = Fraction(0), None  # the loss of the best node, as a bound, and that node
+        units = self.loss.unit * len(bottom) if self.loss.additive else 1  # of bounds, in a loss
         queue = [(self._loss_bound(bottom), 0, bottom)]  # bound, sum of the steps, node
         while queue and not self.late():
             bound, _, node = heapq.heappop(queue)
-            self.covered = Fraction(bound) / unit
-            if self.best is not None and self.best != rated:
-                rated, least = self.best, self.loss.of(self.best, self.nodes[self.best]) * unit
-            if rated is not None and bound > least:
+            self.covered = Fraction(bound, units)
+            if self.best is not None and self.covered > self.least:
                 self.optimal = True  # nothing in the queue loses as little; the rest is frontier
                 if len(self.nodes) * max(1_000_000, self.loss.records) >= FRONTIER:
                     return
             if not self._is_known_refused(node) and (self._settles_finer or not self._judge(node)):
                 self._climb(node)
-            # to reach each node once, only its last step above the bottom may be the last climbed
+            # To reach each node once, no step before the last one that was climbed is climbed.
             climbed = (i for i, step in enumerate(node) if step > bottom[i])
-            last_climbed = max(climbed, default=0)
-            for child in self._nodes_above(node, last_climbed):
+            for child in self._nodes_above(node, first=max(climbed, default=0)):
                 child_bound = max(bound, self._loss_bound(child, self.nodes.get(node)))
                 heapq.heappush(queue, (child_bound, sum(child), child))
         self.complete = not queue
@@ -291,7 +289,7 @@ class Lattice:
                 self.refused = [*(n for n in self.refused if not _is_finer(n, node)), node]
             return False
         if self.best is None or (not self.optimal and self._rank(node) < self._rank(self.best)):
-            self.best = node
+            self.best, self.least = node, self.loss.of(node, self.nodes[node])
         return True
 
     def _climb(self, node: Node) -> None:
@@ -305,23 +303,24 @@ class Lattice:
         chain = [node]
         while above := list(self._nodes_above(chain[-1])):
             chain.append(min(above, key=lambda n: (self.loss.units(n), n)))
-        refused, allowed, width = -1, len(chain) - 1, 1  # indexes in the chain
+        # Indexes in the chain between which the border lies; -1: no refused node is known.
+        refused, allowed, stride = -1, len(chain) - 1, 1
         while allowed - refused > 1 and not self.late():
-            middle = (refused + allowed) // 2 if refused >= 0 else max(allowed - width, 0)
-            if not self._is_known_refused(chain[middle]) and self._judge(chain[middle]):
-                allowed, width = middle, 2 * width
+            tried = (refused + allowed) // 2 if refused >= 0 else max(allowed - stride, 0)
+            if not self._is_known_refused(chain[tried]) and self._judge(chain[tried]):
+                allowed, stride = tried, 2 * stride
             else:
-                refused = middle
+                refused = tried
 
     def _descend(self, node: Node) -> None:
         """Go on to finer allowed nodes, by the step that saves most, to know a good one early."""
-        finer: Node | None = node
-        while finer is not None and not self.late():
-            steps = enumerate(finer)
-            below = [(*finer[:i], step - 1, *finer[i + 1 :]) for i, step in steps if step]
-            below.sort(key=lambda n: (self.loss.units(n), n))
-            allowed = (n for n in below if not self.late() and self._judge(n))
-            finer = next(allowed, None)
+        lowest: Node | None = node
+        while lowest is not None and not self.late():
+            finer = [
+                (*lowest[:i], step - 1, *lowest[i + 1 :]) for i, step in enumerate(lowest) if step
+            ]
+            finer.sort(key=lambda n: (self.loss.units(n), n))
+            lowest = next((n for n in finer if not self.late() and self._judge(n)), None)
 
 
 def _is_finer(node: Node, coarser: Node) -> bool:

@@ -55,10 +55,9 @@ def make_groups(passes: Passes, limits: ClassLimits, within: int) -> bool:
     ``near_1`` and ``near_2`` by turns; ``carried`` has the person of each part around whom the next
     group is to be formed. Where people have several records, ``holders`` says who has which.
     """
-    size = largest_part(limits.k, passes.coded.width, within)
-    partition(passes, ClassLimits(limits.k), small=size)
-    parts = exp.Count(this=exp.Distinct(expressions=[exp.column("part")]))
-    (n_parts,) = passes.row(exp.select(parts).from_(own_table("done")))
+    small = largest_part(limits.k, passes.coded.width, within)
+    partition(passes, ClassLimits(limits.k), small=small)
+    (parts,) = passes.row(exp.select("count(DISTINCT part)").from_(own_table("done")))
     near, near_next = "near_1", "near_2"
     ungrouped = passes.make(near, "near")
     passes.drop("done")
@@ -66,7 +65,7 @@ def make_groups(passes: Passes, limits: ClassLimits, within: int) -> bool:
     if counts_people:
         passes.make("holders", "holders", near=near)
         # the different records of a part have ids from 1
-        (largest,) = passes.row(exp.select(exp.Max(this=exp.column("id"))).from_(own_table(near)))
+        (largest,) = passes.row(exp.select("max(id)").from_(own_table(near)))
         if largest > MOST_PEOPLE:
             raise InputError(
                 f"{largest:,} different records are of so few people that no cut leaves k of them "
@@ -82,7 +81,7 @@ def make_groups(passes: Passes, limits: ClassLimits, within: int) -> bool:
         ungrouped = _take_groups(passes, near, near_next, limits.k, counts_people=counts_people)
         near, near_next, turn = near_next, near, turn + 1
     passes.drop(near, "carried", *(["holders"] if counts_people else []))
-    return bool(n_parts > 1)
+    return parts > 1
 
 
 def _take_groups(passes: Passes, near: str, near_next: str, k: int, *, counts_people: bool) -> int:

@@ -56,5 +56,5 @@ def partition(passes: Passes, limits: ClassLimits, *, small: int = 0) -> None:
 def make_empty_done(passes: Passes, people: str) -> None:
     """Create the empty table ``done``, with the places of the table ``people``."""
     places = [exp.column(f"place_{i}") for i in range(1, passes.coded.width + 1)]
-    table = exp.select("part", *places, "people").from_(own_table(people))
-    passes.keep("done", table.where("FALSE"))
+    query = exp.select("part", *places, "people").from_(own_table(people))
+    passes.keep("done", query.where("FALSE"))

@@ -14,6 +14,7 @@ from qifsql.adversary.spec import Attribute
 from qifsql.counting import changed_attributes
 from qifsql.counting.changed_attributes import Changeable, as_values
 from qifsql.data.coarsen import AGE, BAND, MARK, QUANTILES
+from qifsql.data.expressions import filled
 from qifsql.data.types import INTEGERS, family, scale_of
 from qifsql.query import microdata_steps
 from qifsql.query.columns import number
@@ -81,29 +82,25 @@ class Nominal:
         Of floating-point numbers it is the end, which is not in the interval. ``widths`` are those
         of the changes one after the other; without them, the interval is one value.
         """
-        begin = self._first_value()
+        begin, kind = self._first_value(), family(self.attribute.type)
         if not self.widths:
             return begin
-        kind = family(self.attribute.type)
         if kind in INTEGERS:  # each change takes a value down by its width - 1 at most
-            longest = sum(int(width) - 1 for width in self.widths)
-            end = exp.Add(this=begin, expression=number(longest))
-            return exp.Least(this=end, expressions=[number(LARGEST)])
+            longest = number(sum(int(width) - 1 for width in self.widths))
+            words = {"first": begin, "longest": longest, "largest": number(LARGEST)}
+            return filled("least(first + longest, largest)", words)
         (width,) = self.widths  # other types have one (nominal_interval)
-        if kind not in ("FLOAT", "DOUBLE", "DECIMAL"):
-            return self._last_time(begin, width)
-        end = exp.Add(this=begin, expression=exp.Literal.number(width))
-        if kind != "DECIMAL":
-            return end
-        digits = scale_of(self.attribute.type)
-        last_digit = exp.Literal.number("0." + "0" * (digits - 1) + "1" if digits else "1")
-        return exp.Sub(this=exp.paren(end), expression=last_digit)
-
-    def _last_time(self, begin: exp.Expr, unit: str) -> exp.Expr:
-        """Return the last day or microsecond of a unit, such as a month, from its begin."""
-        next_begin = exp.paren(exp.Add(this=begin, expression=_length(unit)))
-        smallest = "DAY" if family(self.attribute.type) == "DATE" else "MICROSECOND"
-        return self._typed(exp.paren(exp.Sub(this=next_begin, expression=_interval(smallest))))
+        if kind in ("FLOAT", "DOUBLE"):
+            return filled("first + width", {"first": begin, "width": exp.Literal.number(width)})
+        if kind == "DECIMAL":
+            digits = scale_of(self.attribute.type)
+            unit = exp.Literal.number(f"{10**-digits:.{digits}f}")  # the last digit: 0.01
+            words = {"first": begin, "width": exp.Literal.number(width), "unit": unit}
+            return filled("first + width - unit", words)
+        # The last day, or microsecond, before the next month or other period begins.
+        smallest = _interval("DAY" if kind == "DATE" else "MICROSECOND")
+        words = {"first": begin, "period": _length(width), "smallest": smallest}
+        return self._typed(exp.paren(filled("first + period - smallest", words)))
 
     def _limit(self, text: str) -> exp.Expr:
         return exp.cast(exp.Literal.string(text), self.attribute.type, dialect="duckdb")

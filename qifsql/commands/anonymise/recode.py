@@ -158,15 +158,11 @@ class Recoding:
             )
 
     def _check_nested(self, i: int, steps: Sequence[ValueStep]) -> None:
-        """Refuse a step that separates values which the step before it merges.
-
-        ``pair`` has a row per value of quasi-identifier ``i`` with its cell by a step and by the
-        next one. Where one finer cell has several coarser ones, the next step splits it.
-        """
+        """Refuse a step that separates values which the step before it merges."""
         for s, (finer, coarser) in enumerate(pairwise(steps)):
-            columns = {"own_finer": column_of(i, s), "own_coarser": column_of(i, s + 1)}
-            pair = Step("steps", "One row per value.", self.view_of_steps("two_steps", i, columns))
-            (splits,) = self.passes.row(Plan((pair,), splice("compare/splits")))
+            columns = {"finer": column_of(i, s), "coarser": column_of(i, s + 1)}
+            values = {"steps": own_name(f"steps_{i}")}
+            (splits,) = self.passes.row(splice("compare/splits", columns=columns, tables=values))
             if splits:
                 raise InputError(
                     f"change {quoted(' + '.join(coarser.texts))} is not coarser than the step "

@@ -63,8 +63,7 @@ class Request:
         named = named_options(options)
         method = options["method"] or _usual_method(named)
         if method not in METHODS:
-            hint = did_you_mean(method, METHODS)
-            raise InputError(f"there is no method {quoted(method)}{hint}")
+            raise InputError(f"there is no method {quoted(method)}{did_you_mean(method, METHODS)}")
         shape = next((shape for shape in SHAPES if shape == options["cells"]), None)
         if shape is None:
             shapes = f"{', '.join(SHAPES[:-1])} or {SHAPES[-1]}"
@@ -165,15 +164,12 @@ class Request:
             raise InputError("mondrian makes no classes to suppress; leave suppress out")
         if self.suppress and self.method == "mdav" and not self.limits.of_secret:
             raise InputError("mdav makes no classes below k; leave suppress out")
-        for option, is_asked, unit in (
-            ("suppress", self.suppress, "records"),
-            ("suppress_cells", self.suppress_cells, "cells"),
-        ):
-            if is_asked and not is_limited:
-                raise InputError(
-                    f"no limit says which {unit} to suppress; name one, such as --k 5, or leave "
-                    f"{option} out"
-                )
+        if not is_limited and (self.suppress or self.suppress_cells):
+            option, unit = ("suppress", "records") if self.suppress else ("suppress_cells", "cells")
+            raise InputError(
+                f"no limit says which {unit} to suppress; name one, such as --k 5, or leave "
+                f"{option} out"
+            )
 
     def _check_bounds_on_risk(self, named: set[str]) -> None:
         """Refuse bounds on the risk (``until``) together with strata or a column of people."""
@@ -277,7 +273,8 @@ def required_combinations(request: Request, names: Sequence[str]) -> list[Combin
     of_named = [c for c in limited if c.qids in named]
     necessary = [
         c
-        for c in limited  # of one size, none has all columns of another: only named ones imply them
+        for c in limited
+        # Combinations of one size never imply one another, so only named ones imply these.
         if not any(wider.implies(c) for wider in (limited if c.qids in named else of_named))
     ]
     is_usual = necessary in ([], [Combination(tuple(range(1, width + 1)), k)])
@@ -293,9 +290,14 @@ def _read_named(text: str, names: Sequence[str]) -> tuple[tuple[int, ...], int]:
             f"k_for cannot be {quoted(text)}; write quasi-identifiers and a whole number from 1, "
             "as in age,sex=5"
         )
+    return tuple(sorted(numbers_of(named, names))), int(k)
+
+
+def numbers_of(named: Sequence[str], names: Sequence[str]) -> list[int]:
+    """Return the numbers from 1, among ``names``, of the quasi-identifiers that are named."""
     for name in named:
         if name not in names:
             raise ColumnError(
                 f"{quoted(name)} is not a quasi-identifier{did_you_mean(name, names)}"
             )
-    return tuple(sorted({names.index(name) + 1 for name in named})), int(k)
+    return [names.index(name) + 1 for name in dict.fromkeys(named)]

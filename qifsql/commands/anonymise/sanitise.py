@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, replace
+from fractions import Fraction
 from itertools import zip_longest
 from typing import Any
 
@@ -24,7 +25,7 @@ from qifsql.commands.anonymise.lattice import Node
 from qifsql.commands.anonymise.node_counts import NodeCounts
 from qifsql.commands.anonymise.one_per.draw import Records
 from qifsql.commands.anonymise.recode import Recoding
-from qifsql.commands.anonymise.release_request import Request, required_combinations
+from qifsql.commands.anonymise.release_request import Request, numbers_of, required_combinations
 from qifsql.commands.anonymise.value_steps import RequestedSteps, StepLoss, ValueStep
 from qifsql.commands.anonymise.writing import PLAIN, writing_of
 from qifsql.counting import scales
@@ -37,15 +38,7 @@ from qifsql.engine.catalog import Catalog
 from qifsql.engine.connections import Stream
 from qifsql.engine.progress import Meter
 from qifsql.engine.protocol import LocalEngine
-from qifsql.errors import (
-    ColumnError,
-    InputError,
-    InternalError,
-    did_you_mean,
-    no_records,
-    plural,
-    quoted,
-)
+from qifsql.errors import InputError, InternalError, no_records, plural, quoted
 from qifsql.query.plan import Plan
 from qifsql.results import release
 from qifsql.study import bounds
@@ -112,8 +105,9 @@ class Work:
         self.person = microdata.person
         self.strata = () if microdata.by is None else (microdata.by,)
         self.request = request
-        self.suppression_order = self._read_suppression_order()
-        self.combinations = required_combinations(request, [q.name for q in microdata.qids])
+        qids = [q.name for q in microdata.qids]
+        self.suppression_order = numbers_of(request.suppress_cells, qids)
+        self.combinations = required_combinations(request, qids)
         secrets = [s.name for s in microdata.secrets]
         self.rules = [bounds.read_bound(text, secrets) for text in request.until]
         self.meter = meter
@@ -159,18 +153,18 @@ class Work:
                 f"a suppressed cell of {', '.join(ambiguous)} is empty (NULL), as a missing value "
                 "is; to tell them apart, write CSV or texts (--cells text)"
             )
-        if coded.owners is None:  # nobody has several records
-            return row
-        self.notes.append(
-            f"the {plural(coded.records, 'record')} are those of {plural(coded.people, 'person')}: "
-            "limits are about different people in a class, of whom the adversary knows one record; "
-            "for one who knows all, see qifsql attack"
-        )
-        return row | {"people": coded.people, "known_records": "one"}
+        if coded.owners is not None:  # some people have several records
+            self.notes.append(
+                f"the {plural(coded.records, 'record')} are those of "
+                f"{plural(coded.people, 'person')}: limits are about different people in a class, "
+                "of whom the adversary knows one record; for one who knows all, see qifsql attack"
+            )
+            row |= {"people": coded.people, "known_records": "one"}
+        return row
 
     def _make_local_classes(self, ending: str) -> dict[str, Any]:
         """Make the classes of Mondrian or MDAV and their cells; return the row of the summary."""
-        passes, coded, shape = self.passes, self.passes.coded, self.request.cells
+        passes, coded = self.passes, self.passes.coded
         if self.strata:
             self._check_strata(quoted(self.strata[0].name))
         elif coded.secrets and passes.broken(self.request.limits):
@@ -183,13 +177,12 @@ class Work:
         self.meter.inside(0.8, "writing cells")
         passes.make("classes", "classes", {"missing": [s.missing for s in self.places]})
         sizes = self._class_sizes()
+        losses, written = [], []
         for i, scale in enumerate(self.scales, 1):
             content: Content = "interval" if scale.interval else "set"
-            column = Cells(i, scale, content, shape, ending, writing=self.writing)
-            make_values(passes, column)
+            column = Cells(i, scale, content, self.request.cells, ending, writing=self.writing)
             self.cells.append(column)
-        losses, written = [], []
-        for column in self.cells:
+            make_values(passes, column)
             loss = measure_loss(passes, column, suppressed=sizes["suppressed"])
             losses.append(loss)
             written.append(column if loss.generalised else column.of_single_values)
@@ -221,16 +214,16 @@ class Work:
 
     def _class_sizes(self) -> dict[str, Any]:
         """Return the columns of ``SUMMARY`` about classes; refuse too many suppressed records."""
-        coded = self.passes.coded
-        sizes = self.passes.row(self.passes.query("sizes"))
+        coded, passes = self.passes.coded, self.passes
+        sizes = passes.row(passes.query("sizes"))
         blocks, classes, released, smallest, largest, suppressed = sizes
         if released + suppressed != coded.records:
             raise InternalError("some records are in no class; please report this")
         people = released
         if coded.owners is not None:  # sizes count different people, not records
-            smallest, largest, people = self.passes.row(self.passes.query("crowds"))
+            smallest, largest, people = passes.row(passes.query("crowds"))
         if suppressed > self.request.suppress * coded.records:
-            share = -(-suppressed * 10_000 // coded.records) / 10_000  # rounded up: it is enough
+            share = math.ceil(Fraction(suppressed * 10_000, coded.records)) / 10_000
             raise InputError(
                 f"{plural(suppressed, 'record')} of {coded.records:,} ({100 * share:.2f} %) are in "
                 f"classes that break a limit; allow their suppression (--suppress {share}), or "
@@ -320,17 +313,17 @@ class Work:
         hides_cells = request.suppress_cells or request.method == "suppress"
         hidden = recoded_release.suppressed_cells(recoding) if hides_cells else []
         # Whether a quasi-identifier has suppressed cells: of whole records, or single ones.
-        starred = [bool(sizes["suppressed"] or cells) for cells in hidden or [0 for _ in node]]
+        single_cells = hidden or [0 for _ in node]
+        starred = [bool(sizes["suppressed"] or cells) for cells in single_cells]
         losses = self._make_recoded_cells(recoding, node, starred, ending)
         if self.combinations:
             self.details["combinations"] = kept_records.rows_of_combinations(recoding)
             self._note_small_classes(sizes["smallest_class"])
         recoding.drop()
         passes.drop("coded", "done", "classes", "refused")
-        # The changes of each quasi-identifier at the node; those that merge no values are noted.
         changes = [of_qid[s].texts for of_qid, s in zip(steps, node, strict=True)]
         for i, (s, texts) in enumerate(zip(node, changes, strict=True), 1):
-            if texts and step_losses[i - 1][s].idle:
+            if texts and step_losses[i - 1][s].idle:  # its changes merge no values
                 self.idle_changes[i] = ", ".join(texts)
         heights = list(node) if request.method == "lattice" else list(map(len, changes))
         return self._summary(
@@ -417,16 +410,6 @@ class Work:
         make_cells(self.passes, written)
         return losses
 
-    def _read_suppression_order(self) -> list[int]:
-        """Return the numbers of the quasi-identifiers whose cells are suppressed, in that order."""
-        names = [q.name for q in self.microdata.qids]
-        for name in self.request.suppress_cells:
-            if name not in names:
-                raise ColumnError(
-                    f"{quoted(name)} is not a quasi-identifier{did_you_mean(name, names)}"
-                )
-        return [names.index(name) + 1 for name in dict.fromkeys(self.request.suppress_cells)]
-
     def _code_people(self, hierarchies: Mapping[str, Hierarchy]) -> Coded:
         """Make scales that number the values of all columns, and ``coded``: one row per record.
 
@@ -451,9 +434,15 @@ class Work:
         owners = None
         if self.person is not None:
             owners = scales.count_owners(self.engine, self.name, secrets)
-        trees = tuple(i for i, scale in enumerate(self.places, 1) if scale.tree is not None)
-        stratum, width = bool(self.strata), len(self.places)
-        return Coded(self.name, width, records, secrets, owners, stratum=stratum, trees=trees)
+        return Coded(
+            self.name,
+            len(self.places),
+            records,
+            secrets,
+            owners,
+            stratum=bool(self.strata),
+            trees=tuple(i for i, scale in enumerate(self.places, 1) if scale.tree is not None),
+        )
 
     def _check_limits(self, coded: Coded) -> None:
         """Refuse limits that not even one class of all records keeps."""

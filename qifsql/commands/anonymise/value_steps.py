@@ -120,7 +120,12 @@ class RequestedSteps:
             return []
         changes = [read(text, qids) for text in request.changes]
         for change in changes:
-            self._check(change)
+            if change.kind == "sample":
+                raise InputError(
+                    f"change {quoted(change.text)} would leave records out, and a release has them "
+                    "all; use --one-per, or --where"
+                )
+            self._check_digits(change)
         by_qid = [[c for c in changes if c.qid == i] for i, _ in enumerate(qids, 1)]
         if request.method == "lattice":
             generalisation.named_steps(changes, qids)  # checks them
@@ -137,27 +142,18 @@ class RequestedSteps:
             for i, groups in enumerate(groups_by_qid, 1)
         ]
 
-    def _check(self, change: Change) -> None:
-        """Refuse a sample, and a change of codes that has two meanings."""
-        if change.kind == "sample":
-            raise InputError(
-                f"change {quoted(change.text)} would leave records out, and a release has them "
-                "all; use --one-per, or --where"
-            )
-        self._check_digits(change)
-
     def _extents(self) -> tuple[list[int], list[int | None]]:
         """Return for each quasi-identifier its range (0: no whole numbers), and its text length.
 
         The length is None for all but texts of one length.
         """
-        ranges, lengths = [], []
-        for i, qid in enumerate(self.microdata.qids, 1):
-            least, greatest = self._ends(i)
-            ranges.append(greatest - least)
-            table = own_table(scales.scale_table(i))
-            lengths.append(generalisation.common_length(qid, table, self._rows))
-        return ranges, lengths
+        qids = self.microdata.qids
+        ends = [self._ends(i) for i, _ in enumerate(qids, 1)]
+        lengths = [
+            generalisation.common_length(qid, own_table(scales.scale_table(i)), self._rows)
+            for i, qid in enumerate(qids, 1)
+        ]
+        return [greatest - least for least, greatest in ends], lengths
 
     def _ends(self, i: int) -> tuple[int, int]:
         """Return the least and the greatest value; 0, 0 if they are no whole numbers."""
@@ -198,10 +194,9 @@ class RequestedSteps:
             return
         least, greatest = self._ends(change.qid)
         digits = len(str(greatest))
-        # Numbers of different lengths, and years, are no codes.
-        if least < 1 or len(str(least)) != digits or (least >= YEARS[0] and greatest <= YEARS[1]):
-            return
-        if digits >= DIGITS_OF_CODE and change.how.isdecimal() and int(change.how) < digits:
+        are_years = least >= YEARS[0] and greatest <= YEARS[1]
+        are_codes = least >= 1 and len(str(least)) == digits >= DIGITS_OF_CODE and not are_years
+        if are_codes and change.how.isdecimal() and int(change.how) < digits:
             name, n = identifier(qid.name).sql("duckdb"), int(change.how)
             stars = "*" * (digits - n)
             raise InputError(

@@ -8,14 +8,13 @@ from sqlglot import exp
 from qifsql.adversary import roles
 from qifsql.adversary.spec import ColumnRoles, Microdata
 from qifsql.counting.scales import own_table
+from qifsql.data import expressions
 from qifsql.data.dataset import Column, Dataset
 from qifsql.data.expressions import identifier, source_columns
-from qifsql.data.readers import relation
+from qifsql.data.readers import numbered_rows
 from qifsql.errors import ColumnError, did_you_mean, quoted
 from qifsql.query.plan import Plan
 from qifsql.results import release
-
-RECORD = "record"
 
 
 @dataclass(frozen=True)
@@ -55,22 +54,27 @@ def released_columns(
 
     Raises ColumnError if a column to leave out is missing or has a role, or if two have one name.
     """
-    numbered = list(enumerate(microdata.qids, 1))
-    # Quasi-identifiers that are columns, and those that are expressions over columns (``used``).
-    unchanged = {i for i, q in numbered if isinstance(q.expression, exp.Column)}
-    qid_columns = {q.expression.name: i for i, q in numbered if i in unchanged}
-    expressions = {q.name: i for i, q in numbered if i not in unchanged}
-    used = source_columns(*(microdata.qids[i - 1].expression for i in expressions.values()))
+    # The numbers of quasi-identifiers: of those that are columns of the input, by the engine's name
+    # for it, and of those that are computed, by their own name.
+    plain: dict[str, int] = {}
+    computed: dict[str, int] = {}
+    used: set[str] = set()  # columns of the input that others are computed from
+    for i, qid in enumerate(microdata.qids, 1):
+        if isinstance(qid.expression, exp.Column):
+            plain[qid.expression.name] = i
+        else:
+            computed[qid.name] = i
+            used |= source_columns(qid.expression)
     dropped = _dropped_numbers(microdata, input_columns, drop)
     columns: list[OutColumn] = []
     for n, column in enumerate(input_columns, 1):
-        if column.source_name in qid_columns:
-            columns.append(OutColumn(column.name, qid=qid_columns[column.source_name]))
-        elif column.name in expressions:  # an expression that bears the name of a column
-            columns.append(OutColumn(column.name, qid=expressions.pop(column.name)))
+        if column.source_name in plain:
+            columns.append(OutColumn(column.name, qid=plain[column.source_name]))
+        elif column.name in computed:  # an expression that bears the name of a column
+            columns.append(OutColumn(column.name, qid=computed.pop(column.name)))
         elif n not in dropped and column.source_name not in used:
             columns.append(OutColumn(column.name, column=n))
-    columns += [OutColumn(name, qid=i) for name, i in expressions.items()]
+    columns += [OutColumn(name, qid=i) for name, i in computed.items()]
     return tuple(columns) if suffixes is None else _split_columns(columns, suffixes)
 
 
@@ -81,14 +85,14 @@ def _split_columns(
     names = {column.name.casefold() for column in columns}
     split: list[OutColumn] = []
     for column in columns:
-        endings = ("",) if column.qid is None else suffixes.get(column.qid, ())
-        split += [replace(column, name=column.name + e, suffix=e) for e in endings]
-        for name in (column.name + ending for ending in endings if ending):
-            if name.casefold() in names:
+        for suffix in ("",) if column.qid is None else suffixes.get(column.qid, ()):
+            name = column.name + suffix
+            if suffix and name.casefold() in names:
                 raise ColumnError(
                     f"column {quoted(name)} would be in the release twice: it is one of the bounds "
                     f"of {quoted(column.name)}; leave the other out with --drop"
                 )
+            split.append(replace(column, name=name, suffix=suffix))
     return tuple(split)
 
 
@@ -120,24 +124,24 @@ def notes(microdata: Microdata, table: ReleasedTable, ending: str) -> list[str]:
 
 def roles_of_columns(microdata: Microdata, table: ReleasedTable) -> list[ColumnRoles]:
     """Return the roles of the columns of the input, and then of computed quasi-identifiers."""
-    secrets = source_columns(*(s.expression for s in microdata.secrets))
-    person = (
-        frozenset() if microdata.person is None else source_columns(microdata.person.expression)
-    )
-    strata = frozenset() if microdata.by is None else source_columns(microdata.by.expression)
+    attributes = {
+        roles.SECRET: microdata.secrets,
+        roles.PERSON: [a for a in (microdata.person,) if a is not None],
+        roles.GROUP: [a for a in (microdata.by,) if a is not None],
+    }
+    sources = {
+        role: source_columns(*(a.expression for a in named)) for role, named in attributes.items()
+    }
     released = {c.name.removesuffix(c.suffix): c for c in table.released}
-    column_roles = []
+    column_roles: list[ColumnRoles] = []
     for column in table.columns:  # of the input; computed quasi-identifiers stay in ``released``
         out_column = released.pop(column.name, None)
+        of_column = tuple(role for role, names in sources.items() if column.source_name in names)
         if out_column is None:
-            column_roles.append(ColumnRoles(column.name, (roles.LEFT_OUT,)))
+            of_column = (roles.LEFT_OUT,)
         elif out_column.qid is not None:
-            column_roles.append(ColumnRoles(column.name, (roles.QID,)))
-        else:
-            of_secret = (roles.SECRET,) * (column.source_name in secrets)
-            of_person = (roles.PERSON,) * (column.source_name in person)
-            of_strata = (roles.GROUP,) * (column.source_name in strata)
-            column_roles.append(ColumnRoles(column.name, of_secret + of_person + of_strata))
+            of_column = (roles.QID,)
+        column_roles.append(ColumnRoles(column.name, of_column))
     return [*column_roles, *(ColumnRoles(name, (roles.QID,)) for name in released)]
 
 
@@ -149,25 +153,24 @@ def plan_records(table: ReleasedTable, ending: str) -> Plan:
     """
     is_text = table.dataset.format == "csv" and release.is_csv(ending)
     dataset = replace(table.dataset, all_varchar=True) if is_text else table.loaded
-    numbered = [exp.alias_(exp.Window(this=exp.RowNumber()), RECORD)]
-    for n in sorted({c.column for c in table.released if c.column is not None}):
-        source = exp.Column(this=identifier(table.columns[n - 1].source_name))
-        numbered.append(exp.alias_(source, f"column_{n}"))
-    records = exp.select(*numbered).from_(relation(dataset)).subquery("numbered")
+    numbers = sorted({c.column for c in table.released if c.column is not None})
+    sources = {f"column_{n}": expressions.column(table.columns[n - 1]) for n in numbers}
+    records = numbered_rows(dataset, sources, where=None).subquery("numbered")
     names = release.aliases([c.name for c in table.released])
     released: list[exp.Expr] = []
     for out_column, name in zip(table.released, names, strict=True):
         cell: exp.Expr = exp.column(f"cell_{out_column.qid}{out_column.suffix}", table="cells")
-        if out_column.column is not None:  # of the input
-            cell = exp.column(f"column_{out_column.column}", table="numbered")
-            if not is_text and release.as_text(table.columns[out_column.column - 1].type, ending):
+        if (n := out_column.column) is not None:  # of the input
+            cell = exp.column(f"column_{n}", table="numbered")
+            if not is_text and release.as_text(table.columns[n - 1].type, ending):
                 cell = exp.cast(cell, "VARCHAR")
         released.append(exp.alias_(cell, identifier(name)))
     query = exp.select(*released).from_(records)
-    for name, key, target in (("membership", RECORD, "numbered"), ("cells", "part", "membership")):
-        same = exp.EQ(this=exp.column(key, table=name), expression=exp.column(key, table=target))
-        query = query.join(exp.alias_(own_table(name), name, table=True), on=same)
-    return Plan((), query.order_by(exp.column(RECORD, table="numbered")))
+    same = {"membership": "membership.record = numbered.position"}
+    same["cells"] = "cells.part = membership.part"
+    for name, condition in same.items():
+        query = query.join(exp.alias_(own_table(name), name, table=True), on=condition)
+    return Plan((), query.order_by("numbered.position"))
 
 
 def _dropped_numbers(

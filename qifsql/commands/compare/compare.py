@@ -92,25 +92,23 @@ def compare(
     """
     options = complete(options, CompareOptions)
     files = datasets(sanitised)
-    kind = RELEASES if files else CHANGES
-    kind = REFINEMENT if options["refines"] else kind
-    used = {name for name, value in options.items() if is_given(value)}
-    used -= {"null"} if options["null"] == "distinct" else set()  # the default
-    used -= set() if options["pairs"] else {"pairs"}
-    used |= {"releases"} if files and kind != RELEASES else set()
-    for name in sorted(used - set(TAKEN[kind])):
-        raise InputError(f"{kind} does not take {name}; leave it out")
+    kind = REFINEMENT if options["refines"] else RELEASES if files else CHANGES
+    usual = {"null": "distinct", "pairs": False}
+    used = {n for n, value in options.items() if is_given(value) and value != usual.get(n)}
+    used |= {"releases"} if files and kind == REFINEMENT else set()
+    if unsuitable := min(used - set(TAKEN[kind]), default=None):
+        raise InputError(f"{kind} does not take {unsuitable}; leave it out")
     if kind == REFINEMENT:
         a, b = as_names(options["qids"]), as_names(options["refines"])
         return refines(
             original, a, b, where=options["where"], null=options["null"], settings=settings
         )
-    if files:
-        compared = compare_releases(original, files, options, settings=settings)
-        if options["policy"] is None:
-            return compared
-        return _with_recipients(compared, [original, *files], options, settings)
-    return what_if(original, options, settings=settings)
+    if kind == CHANGES:
+        return what_if(original, options, settings=settings)
+    compared = compare_releases(original, files, options, settings=settings)
+    if options["policy"] is None:
+        return compared
+    return _with_recipients(compared, [original, *files], options, settings)
 
 
 def _with_recipients(
@@ -127,25 +125,15 @@ def _with_recipients(
         what = "a comparison with releases takes the recipients of a policy, and it has none"
         raise policy.lines.wrong(f"{what}; write [[recipient]], or use check")
     absent = compared.details["columns"].filter(pl.col("column").is_null())
-    releases = dict(compared.frame.select("file", "release").iter_rows())
+    titles = dict(compared.frame.select("file", "release").iter_rows())
     tables = []
     for number, file in enumerate(files, 1):
         missing = set(absent.filter(file=number)["quasi_identifier"])
-        recipients = [recipient.without(missing) for recipient in policy.recipients]
-        recipients = [recipient for recipient in recipients if recipient.qids]
-        if recipients:
-            all_texts = as_names(policy.adversary["qids"])
-            texts = [text for text in all_texts if bare_name(text) not in missing]
-            bounds = replace(
-                policy,
-                adversary={**policy.adversary, "qids": texts},
-                rules=(),
-                unnamed="ignore",
-                recipients=tuple(recipients),
-            )
-            risks = judge(bounds, file, settings=settings).details["recipients"]
-            named = {"release": pl.lit(releases[number]), "file": pl.lit(number)}
-            tables.append(risks.with_columns(**named).select(*named, *risks.columns))
+        about_file = _without_columns(policy, missing)
+        if about_file.recipients:
+            risks = judge(about_file, file, settings=settings).details["recipients"]
+            named = {"release": pl.lit(titles[number]), "file": pl.lit(number)}
+            tables.append(risks.select(**named, **{name: name for name in risks.columns}))
     described = {"recipients": [recipient.plain() for recipient in policy.recipients]}
     origin = replace(
         compared.origin,
@@ -154,3 +142,20 @@ def _with_recipients(
     )
     details = {**compared.details, "recipients": pl.concat(tables)}
     return replace(compared, origin=origin, details=details, notes=(*compared.notes, NOTE))
+
+
+def _without_columns(policy: policies.Policy, missing: set[str]) -> policies.Policy:
+    """Return the recipients of a policy, for a file that lacks some quasi-identifiers.
+
+    It has no other rules. Recipients who know nothing then are left out.
+    """
+    texts = as_names(policy.adversary["qids"])  # columns, or named expressions
+    present = [text for text in texts if bare_name(text) not in missing]
+    recipients = [recipient.without(missing) for recipient in policy.recipients]
+    return replace(
+        policy,
+        adversary={**policy.adversary, "qids": present},
+        rules=(),
+        unnamed="ignore",
+        recipients=tuple(recipient for recipient in recipients if recipient.qids),
+    )

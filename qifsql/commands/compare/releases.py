@@ -6,7 +6,7 @@ original.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -154,13 +154,7 @@ def _measure_file(
     is_plain = any(cell.raw.name in plain for cell, _ in file.cells)
     attack = file.attack if is_plain else suppressed.marked(tables.engine, file.attack)
     file_risks, plans = risks.measure(tables.engine, attack)
-    zeros = dict.fromkeys(("outside", *MEANS), 0.0)
-    columns: Sequence[dict[str, Any]] = [  # those of the original, which has lost nothing
-        {"release": file.title, "file": file.number, "quasi_identifier": scale.raw.name}
-        | {"column": scale.raw.name, "values": scale.values, "cells": scale.values, **zeros}
-        for scale in scales
-    ]
-    hidden = 0
+    columns, hidden = _lost_nothing(file, scales), 0
     if file.number > 1:
         comparing = tables.doing("comparing columns", file.title)
         # ``hidden``: the records of which every cell is lost.
@@ -168,18 +162,13 @@ def _measure_file(
         if analyses is not None:
             analyses.add(comparing, file)
         losses.drop_cells(comparing, file)
-    means = {name: math.fsum(c[name] for c in columns) / len(columns) for name in MEANS}
-    totals = {"suppressed": hidden, **means}
-    named = {"release": file.title, "file": file.number}
     rows = [
         {
-            **named,
             "secret": risk.secret,
             "view": "cells",
             **risk.partition,
             "posterior_probabilistic": risk.partition["crs_posterior_probabilistic"],
             "individuals_certain": risk.attacks.get("cas", {}).get("individuals_certain"),
-            **totals,
         }
         for risk in file_risks
     ]
@@ -191,18 +180,37 @@ def _measure_file(
             notes.append(str(e))
         else:
             of_people = file.attack.microdata.person is not None
-            compatible = _compatible_view(success, of_people=of_people)
-            rows += [named | row | totals for row in compatible]
+            rows += _compatible_view(success, of_people=of_people)
             notes += compatibility.notes(file, success)
-    return _Measured(rows, columns, plans, notes)
+    common = {"release": file.title, "file": file.number, "suppressed": hidden}
+    common |= {name: math.fsum(c[name] for c in columns) / len(columns) for name in MEANS}
+    return _Measured([row | common for row in rows], columns, plans, notes)
+
+
+def _lost_nothing(file: Compared, scales: Sequence[losses.Scale]) -> Sequence[dict[str, Any]]:
+    """Return the rows of ``losses.COLUMNS`` of the original."""
+    return [
+        {
+            "release": file.title,
+            "file": file.number,
+            "quasi_identifier": scale.raw.name,
+            "column": scale.raw.name,
+            "values": scale.values,
+            "cells": scale.values,
+            **dict.fromkeys(("outside", *MEANS), 0.0),
+        }
+        for scale in scales
+    ]
 
 
 def _compatible_view(success: Compatible, *, of_people: bool) -> list[dict[str, Any]]:
     """Return a row per secret, or one without, of what people with raw knowledge find."""
     chance = float(success.after.probabilistic)
     common = {
-        **{"secret": None, "view": "compatible"},
-        **{"records": success.records, "k": success.least, "singled_out": success.singled_out},
+        "view": "compatible",
+        "records": success.records,
+        "k": success.least,
+        "singled_out": success.singled_out,
         "crs_posterior_probabilistic": chance,
         "candidates": float(success.candidates),
         "posterior_probabilistic": chance,
@@ -210,15 +218,15 @@ def _compatible_view(success: Compatible, *, of_people: bool) -> list[dict[str, 
     }
     if of_people:
         common |= {"people": success.people, "known_records": "one"}
-    if not success.guesses:
-        return [common]
-    return [
-        common
-        | {"secret": guess.secret}
-        | {"cas_posterior_probabilistic": float(guess.after.probabilistic)}
-        | {"individuals_certain": guess.after.certain}
+    of_secrets = [
+        {
+            "secret": guess.secret,
+            "cas_posterior_probabilistic": float(guess.after.probabilistic),
+            "individuals_certain": guess.after.certain,
+        }
         for guess in success.guesses
     ]
+    return [common | columns for columns in of_secrets or [{}]]
 
 
 def _notes_on_suppressed(file: Compared, attack: BoundAttack, hidden: int) -> list[str]:
@@ -246,7 +254,7 @@ def _describe_request(
     """Return the request as plain data."""
     attacked = [file.attack.microdata for file in files]
     named = [attribute for m in attacked for attribute in (*m.qids, *m.secrets)]
-    return {
+    described: dict[str, Any] = {
         "dataset": files[0].title,
         "releases": [file.title for file in files[1:]],
         "qids": list(spec.qids),
@@ -255,10 +263,10 @@ def _describe_request(
         "where": spec.where,
         "hierarchies": dict(spec.hierarchies) or None,
         "plain": list(spec.plain),
-        **({"pairs": True} if request.has_pairs else {}),
-        **({"formula": [f.text for f in request.formulas]} if request.formulas else {}),
-        **of_files(m.dataset for m in attacked),
     }
+    optional = {"pairs": request.has_pairs, "formula": [f.text for f in request.formulas]}
+    described |= {name: value for name, value in optional.items() if value}
+    return described | of_files(m.dataset for m in attacked)
 
 
 def _notes(
@@ -274,21 +282,23 @@ def _notes(
                 f"{sizes[1]:,}: shares are of each file's own records"
             )
         file_columns = [c for c in columns if c["file"] == file.number]
-        if absent := [c["quasi_identifier"] for c in file_columns if c["column"] is None]:
-            names = ", ".join(map(quoted, absent))
-            notes.append(f"{file.title} has no {names}: nothing is told of it there")
-        if outside := [c["quasi_identifier"] for c in file_columns if c["outside"]]:
-            names = ", ".join(map(quoted, outside))
+        if absent := _listed(c for c in file_columns if c["column"] is None):
+            notes.append(f"{file.title} has no {absent}: nothing is told of it there")
+        if outside := _listed(c for c in file_columns if c["outside"]):
             notes.append(
-                f"{file.title} has cells that contain no value of the original, in {names}: a "
+                f"{file.title} has cells that contain no value of the original, in {outside}: a "
                 "number (not a date) between its values, such as a centroid, stands for the "
                 "shortest stretch around it with as many records as its class (at least so much "
                 "was lost); other cells count as lost"
             )
-        if infinite := [c["quasi_identifier"] for c in file_columns if math.isinf(c["divergence"])]:
-            names = ", ".join(map(quoted, infinite))
+        if infinite := _listed(c for c in file_columns if math.isinf(c["divergence"])):
             notes.append(
-                f"the divergence of {names} in {file.title} is infinite: its cells exclude values "
-                "that the original has"
+                f"the divergence of {infinite} in {file.title} is infinite: its cells exclude "
+                "values that the original has"
             )
     return tuple(notes)
+
+
+def _listed(columns: Iterable[Mapping[str, Any]]) -> str:
+    """Return the names of the quasi-identifiers of some rows; empty without rows."""
+    return ", ".join(quoted(c["quasi_identifier"]) for c in columns)

@@ -21,7 +21,7 @@ from qifsql.data.dataset import Column
 from qifsql.data.domains import Domain, common_domain, domain
 from qifsql.data.expressions import FLOATING, SOURCE, with_one_missing
 from qifsql.data.expressions import column as column_of
-from qifsql.data.readers import relation
+from qifsql.data.readers import numbered_rows, relation
 from qifsql.data.types import nested
 from qifsql.engine.tables import Tables
 from qifsql.errors import DatasetError, plural
@@ -78,18 +78,13 @@ def _load_people(tables: Tables, bound: Bound) -> None:
     Positions count all people, also those whom the filter leaves out. With a key, only people who
     are in every release have a row.
     """
-    columns = [exp.alias_(normal(q), f"qid_{i}") for i, q in enumerate(bound.qids, 1)]
+    columns = {f"qid_{i}": normal(q) for i, q in enumerate(bound.qids, 1)}
     if bound.truth is not None:
-        columns.append(exp.alias_(_comparable(normal(bound.truth), bound), "truth"))
+        columns["truth"] = _comparable(normal(bound.truth), bound)
     if bound.key is not None:
-        columns.append(exp.alias_(_key_expression(bound.key), "key"))
-    columns.append(exp.alias_(exp.Window(this=exp.RowNumber()), "position"))
-    passes_filter = bound.where.copy() if bound.where is not None else exp.true()
-    columns.append(exp.alias_(passes_filter, "meant"))
-    rows = exp.alias_(relation(bound.people), SOURCE, table=True)
-    inner = exp.select(*columns).from_(rows).subquery("people")
-    query = exp.select(exp.Star(**{"except_": [exp.to_identifier("meant")]})).from_(inner)
-    query = query.where("people.meant")
+        columns["key"] = _key_expression(bound.key)
+    people = numbered_rows(bound.people, columns, bound.where).subquery("people")
+    query = exp.select("*").from_(people)
     for release in bound.releases:
         if bound.key is None or release.key is None:
             continue

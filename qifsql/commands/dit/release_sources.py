@@ -10,9 +10,9 @@ from qifsql.commands.anonymise.anonymise import anonymise
 from qifsql.commands.dit import black_box
 from qifsql.commands.dit.spec import COMMAND, FILES, Question
 from qifsql.counting.release_limits import ClassLimits
-from qifsql.data.dataset import Dataset, Schema
-from qifsql.data.expressions import SOURCE, column, identifier
-from qifsql.data.readers import relation
+from qifsql.data.dataset import Schema
+from qifsql.data.expressions import column
+from qifsql.data.readers import numbered_rows
 from qifsql.engine.progress import silent
 from qifsql.engine.protocol import LocalEngine
 from qifsql.engine.settings import Settings
@@ -95,21 +95,10 @@ class ReleaseSource:
         ``record`` is a position, from 1 (None: all stay); ``kind`` is the ending of the file.
         """
         dataset, where = self.attack.microdata.dataset, self.attack.microdata.where
-        assert isinstance(dataset, Dataset)  # noqa: S101 - it is no collection
-        condition = exp.true() if where is None else where.copy()
-        position = exp.alias_(exp.Window(this=exp.RowNumber()), "position")
-        numbered = [position, exp.alias_(condition, "meant")]  # a position is that in the input
-        names = release.aliases([c.name for c in self.schema.columns])
-        written: list[exp.Expr] = []
-        for i, (source_column, name) in enumerate(zip(self.schema.columns, names, strict=True), 1):
-            numbered.append(exp.alias_(column(source_column), f"column_{i}"))
-            value: exp.Expr = exp.column(f"column_{i}")
-            if release.as_text(source_column.type, kind):
-                value = exp.cast(value, "VARCHAR")
-            written.append(exp.alias_(value, identifier(name)))
-        rows = exp.alias_(relation(dataset), SOURCE, table=True)
-        query = exp.select(*written).from_(exp.select(*numbered).from_(rows).subquery("numbered"))
-        query = query.where("meant")
+        columns = {f"column_{i}": column(c) for i, c in enumerate(self.schema.columns, 1)}
+        cells = [(exp.column(f"column_{i}"), c) for i, c in enumerate(self.schema.columns, 1)]
+        records = numbered_rows(dataset, columns, where).subquery("numbered")
+        query = exp.select(*release.written_cells(cells, kind)).from_(records)
         if record is not None:
             query = query.where(exp.column("position").neq(record))
         return Plan((), query.order_by("position"))

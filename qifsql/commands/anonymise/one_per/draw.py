@@ -6,17 +6,17 @@ from dataclasses import dataclass, replace
 import polars as pl
 from sqlglot import exp
 
+from qifsql.counting.scales import own_name, own_table
 from qifsql.data.dataset import Column, Dataset
 from qifsql.data.expressions import (
     FLOATING,
     SOURCE,
     column,
-    identifier,
     parse,
     source_columns,
     with_one_missing,
 )
-from qifsql.data.readers import LOADED, relation
+from qifsql.data.readers import numbered_rows, relation
 from qifsql.data.types import family, nested
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.protocol import Engine
@@ -52,8 +52,7 @@ def read_records(catalog: Catalog, key: str | None, where: str | None) -> Record
     """Return the records of a dataset with key and filter as SQL; refuse invalid ones."""
     schema, dataset = catalog.schema, catalog.dataset
     assert isinstance(dataset, Dataset)  # noqa: S101 - a catalog of one dataset
-    condition: exp.Expr | None = None
-    person: exp.Expr | None = None
+    records = Records(dataset, schema.columns, key=None, where=None)
     if key is not None:
         key_column = schema[key]
         if nested(key_column.type):
@@ -61,13 +60,15 @@ def read_records(catalog: Catalog, key: str | None, where: str | None) -> Record
                 f"key {quoted(key_column.name)} of {schema.dataset} is nested "
                 f"({family(key_column.type)}); name a column of single values"
             )
-        person = column(key_column)
+        person: exp.Expr = column(key_column)
         if key_column.type in FLOATING:  # NaN is a missing key
             person = with_one_missing(person)
+        records = replace(records, key=person)
     if where is not None:
         condition = parse(where, schema, "the filter (where)")
         catalog.condition(condition)  # refuses what is no truth value
-    return Records(dataset, schema.columns, person, condition)
+        records = replace(records, where=condition)
+    return records
 
 
 def read_as_text(records: Records) -> Records | None:
@@ -124,7 +125,7 @@ def draw(engine: Engine, records: Records, seed: int) -> tuple[pl.DataFrame, lis
     )
     steps = (  # the records of these people as text, their lots, the least lot of each person
         *lot_steps(records, seed),
-        make_step("anonymise/contenders", tables={"repeats": f"{LOADED}.main.repeats"}),
+        make_step("anonymise/contenders", tables={"repeats": own_name("repeats")}),
         make_step("anonymise/lots", materialized=True),
         make_step("anonymise/winners"),
     )
@@ -145,46 +146,29 @@ def lot_steps(records: Records, seed: int) -> tuple[Step, Step]:
     )
 
 
-def dropped_records() -> exp.Table:
-    """Return the table of the dropped records: their positions, from 1."""
-    return exp.table_("dropped", db="main", catalog=LOADED)
-
-
 def _key(records: Records) -> exp.Expr:
     return exp.null() if records.key is None else records.key.copy()
 
 
 def number_records(records: Records) -> exp.Select:
-    """Return the query of the filtered records: position in the input, from 1, key, ``column_1`` ..
+    """Return the query of the filtered records: ``position``, from 1, ``key``, ``column_1`` .."""
+    columns = {"key": _key(records)}
+    columns |= {f"column_{i}": column(c) for i, c in enumerate(records.columns, 1)}
+    return numbered_rows(records.dataset, columns, records.where)
 
-    The filter comes after the positions (``meant``: a record passes it).
+
+def stays() -> exp.Expr:
+    """Return the condition that the record at a ``position`` is not among the dropped ones.
+
+    It is no anti join, because that may change the order of the rows.
     """
-    columns = [
-        exp.alias_(exp.Window(this=exp.RowNumber()), "position"),
-        exp.alias_(_key(records), "key"),
-        exp.alias_(records.where.copy() if records.where is not None else exp.true(), "meant"),
-        *(exp.alias_(column(c), f"column_{i}") for i, c in enumerate(records.columns, 1)),
-    ]
-    rows = exp.alias_(relation(records.dataset), SOURCE, table=True)
-    inner = exp.select(*columns).from_(rows).subquery("numbered")
-    return exp.select("*").from_(inner).where("meant")
+    dropped = exp.select("position").from_(own_table("dropped")).subquery()
+    return exp.not_(exp.In(this=exp.column("position"), query=dropped))
 
 
 def plan_remaining(records: Records, ending: str, drop: Sequence[str]) -> Plan:
-    """Return the plan of the records that stay, in input order, for a file of that ending.
-
-    The plan has no anti join, because that may change the order of the rows.
-    """
-    numbered_columns = [(i, c) for i, c in enumerate(records.columns, 1) if c.name not in drop]
-    names = release.aliases([c.name for _, c in numbered_columns])
-    columns = []
-    for (i, source_column), name in zip(numbered_columns, names, strict=True):
-        cell: exp.Expr = exp.column(f"column_{i}")
-        if release.as_text(source_column.type, ending):
-            cell = exp.cast(cell, "VARCHAR")
-        columns.append(exp.alias_(cell, identifier(name)))
-    query = exp.select(*columns).from_(number_records(records).subquery("numbered"))
-    if records.key is None:
-        return Plan((), query)
-    dropped = exp.select("position").from_(dropped_records()).subquery()
-    return Plan((), query.where(exp.not_(exp.In(this=exp.column("position"), query=dropped))))
+    """Return the plan of the records that stay, in input order, for a file of that ending."""
+    numbered = [(i, c) for i, c in enumerate(records.columns, 1) if c.name not in drop]
+    cells = release.written_cells([(exp.column(f"column_{i}"), c) for i, c in numbered], ending)
+    query = exp.select(*cells).from_(number_records(records).subquery("numbered"))
+    return Plan((), query if records.key is None else query.where(stays()))

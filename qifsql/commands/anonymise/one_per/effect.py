@@ -11,10 +11,11 @@ import polars as pl
 from sqlglot import exp
 
 from qifsql.adversary.spec import Attribute, BoundAttack, Microdata
+from qifsql.commands.anonymise.one_per import draw
 from qifsql.counting.counts import Counts
 from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import SOURCE, identifier, source_columns
-from qifsql.data.readers import relation
+from qifsql.data.readers import numbered_rows
 from qifsql.engine.protocol import Engine
 from qifsql.engine.tables import Tables
 from qifsql.errors import InternalError
@@ -41,17 +42,14 @@ others are still alone. ``singled_out_only_after`` are alone only after others w
 _TABLE = "compared"  # inside the engine: one row per record, with the columns of the attack
 
 
-def measure_changes(
-    engine: Engine, attack: BoundAttack, dropped: exp.Table
-) -> dict[str, pl.DataFrame]:
+def measure_changes(engine: Engine, attack: BoundAttack) -> dict[str, pl.DataFrame]:
     """Run an attack on all records and on those that stay: ``COMPARISON`` and ``CHANGES``, by name.
 
-    ``dropped`` is a table of the positions of the dropped records, from 1, in its column
-    ``position``. Both attacks read a copy of their columns, with a mark of records that stay.
+    Both attacks read a copy of their columns, with a mark of records that stay.
     """
     microdata = attack.microdata
     name = microdata.dataset.name
-    plan, stays = _marked_plan(microdata, dropped)
+    plan, stays = _marked_plan(microdata)
     tables = Tables(engine, "comparing", name)
     tables.make(_TABLE, plan)
     paths, statement = microdata.dataset.paths, tables.statements[-1]
@@ -72,42 +70,33 @@ def measure_changes(
     return {"comparison": pl.DataFrame(rows, schema=COMPARISON), "changes": changes}
 
 
-def _marked_plan(microdata: Microdata, dropped: exp.Table) -> tuple[Plan, exp.Expr]:
+def _marked_plan(microdata: Microdata) -> tuple[Plan, exp.Expr]:
     """Return the plan of the records that the filter keeps, and a column that is true if they stay.
 
-    ``dropped`` has the positions of those that do not. The other columns of the plan are those that
-    the attack reads, under the names that it reads.
+    The other columns of the plan are those that the attack reads, under the names that it reads.
     """
     trees = [a.expression for a in (*microdata.qids, *microdata.secrets)]
-    used = sorted(source_columns(*trees))
-    flag = identifier(unique([*used, "stays"])[-1])  # a name that no column has
-    where = microdata.where.copy() if microdata.where is not None else exp.true()
-    numbered = [exp.alias_(exp.Window(this=exp.RowNumber()), "position")]
-    numbered.append(exp.alias_(where, "meant"))
-    columns: list[exp.Expr] = []
-    for i, name in enumerate(used, 1):
-        numbered.append(exp.alias_(exp.column(identifier(name), table=SOURCE), f"column_{i}"))
-        columns.append(exp.alias_(exp.column(f"column_{i}"), identifier(name)))
-    source = exp.alias_(relation(microdata.dataset), SOURCE, table=True)
-    positions = exp.select("position").from_(dropped).subquery()
-    is_dropped = exp.In(this=exp.column("position"), query=positions)
-    columns.append(exp.alias_(exp.not_(is_dropped), flag))
-    query = exp.select(*columns).from_(exp.select(*numbered).from_(source).subquery("numbered"))
-    stays = exp.Column(this=flag.copy(), table=exp.to_identifier(SOURCE))
-    return Plan((), query.where("meant")), stays
+    used = dict(enumerate(sorted(source_columns(*trees)), 1))  # names of columns by number
+    columns = {f"column_{i}": exp.column(identifier(c), table=SOURCE) for i, c in used.items()}
+    records = numbered_rows(microdata.dataset, columns, microdata.where).subquery("records")
+    named = [exp.alias_(exp.column(f"column_{i}"), identifier(c)) for i, c in used.items()]
+    mark = identifier(unique([*used.values(), "stays"])[-1])  # a name that no column has
+    query = exp.select(*named, exp.alias_(draw.stays(), mark)).from_(records)
+    return Plan((), query), exp.column(mark.copy(), table=SOURCE)
 
 
 def _measure_attack(engine: Engine, attack: BoundAttack, when: str) -> list[dict[str, object]]:
     """Return a row of ``COMPARISON`` for each model and secret; ``when``: before or after."""
     counts = Counts(engine, attack)
-    questions = compiler.questions(attack)  # (j, 0): secret number j; (0, 0): re-identification
+    questions = compiler.questions(attack)
     prior = counts.profiles(questions, prior=True)
     posterior = counts.profiles(questions, prior=False)
     counts.forget()
     names = [q.name for q in attack.microdata.qids]
     rows: list[dict[str, object]] = []
     for model in attack.models:
-        for j in compiler.numbers(attack.microdata, model):
+        for j in compiler.numbers(attack.microdata, model):  # of a secret; 0: re-identification
+            before, after = prior[j, 0], posterior[j, 0]
             row = {
                 "when": when,
                 "model": model.acronym.upper(),
@@ -115,9 +104,8 @@ def _measure_attack(engine: Engine, attack: BoundAttack, when: str) -> list[dict
                 "qids": names,
                 "secret": attack.microdata.secrets[j - 1].name if j else None,
                 "records": counts.records,
-                "blocks": posterior[j, 0].blocks,
-                "singled_out": posterior[j, 0].singled_out,
+                "blocks": after.blocks,
+                "singled_out": after.singled_out,
             }
-            successes = (bayes.success(profiles[j, 0], j, 0) for profiles in (prior, posterior))
-            rows.append(row | bayes.row(*successes))
+            rows.append(row | bayes.row(bayes.success(before, j, 0), bayes.success(after, j, 0)))
     return rows

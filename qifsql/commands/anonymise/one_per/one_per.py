@@ -65,7 +65,7 @@ def one_per(
         attack = bind(replace(spec, dataset=typed.dataset), catalog) if qids or secret else None
         texts = draw.read_as_text(typed)  # cells as they stand in CSV; None for other formats
         frame, statements = draw.draw(engine, texts or typed, seed)
-        details = measure_changes(engine, attack, draw.dropped_records()) if attack else {}
+        details = measure_changes(engine, attack) if attack else {}
         rows = texts or typed if release.is_csv(kind) else typed
         final = draw.plan_remaining(rows, kind, drop)
         description = _describe(rows.dataset, attack, key=key, seed=seed, where=where)

@@ -106,8 +106,8 @@ def pram(
     access: Access = {"sources": [dataset, *files], "outputs": [path, matrix_path], "ordered": True}
     with open_engine(settings, **access) as engine:
         catalog = Catalog(engine, dataset)
-        matrices = transition_matrices.find(engine, pairs, catalog.schema)
-        work = _bind(catalog, options, matrices)
+        matrix_files = transition_matrices.find(engine, pairs, catalog.schema)
+        work = _bind(catalog, options, matrix_files)
         tables = Tables(engine, "randomising", dataset.name)
         remarks = _draw_cells(tables, work, parameters, settings.seed or 0)
         summary = [_summarise(tables, column) for column in work.randomised]
@@ -204,7 +204,7 @@ def _draw_cells(
     records, randomised = work.records, work.randomised
     draws = splice("anonymise/draws", shape={"drawn": [c.number for c in randomised]})
     floating = {f"value_{c.number}" for c in randomised if c.attribute.floating}
-    for item in draws.expressions:
+    for item in draws.expressions:  # of SELECT
         if item.alias_or_name in floating:  # NaN is missing, too
             item.set("this", with_one_missing(item.this))
     tables.make("draws", Plan(draw.lot_steps(records, seed), draws), "drawing lots")
@@ -262,20 +262,22 @@ def _cells(randomised: Sequence[Randomised], ending: str, writing: Writing | Non
     (``writings_i``), or, if the input does not have it, a text in the input's style.
     """
     first, *others = [f"drawn_{c.number}" for c in randomised]
-    query = exp.select(exp.alias_(exp.column("position", first), "part")).from_(first)
-    for name in others:
-        same = exp.EQ(this=exp.column("position", name), expression=exp.column("position", first))
-        query = query.join(exp.table_(name), on=same)
+    query = exp.select(exp.column("position", first).as_("part")).from_(first)
+    for drawn in others:
+        query = query.join(
+            drawn, on=exp.column("position", drawn).eq(exp.column("position", first))
+        )
     for n, c in enumerate(randomised, 1):
-        cell: exp.Expr = exp.column("after", f"drawn_{c.number}")
+        drawn, writings = f"drawn_{c.number}", f"writings_{c.number}"
+        cell: exp.Expr = exp.column("after", drawn)
         if writing is not None:
-            value, text = (exp.column(name, f"writings_{c.number}") for name in ("value", "text"))
-            same = exp.EQ(this=value, expression=cell.copy())
-            query = query.join(exp.table_(value.table), on=same, join_type="left")
-            cell = exp.func("coalesce", text, writing.value(cell, c.attribute.type, n))
+            same = exp.column("value", writings).eq(cell)
+            query = query.join(writings, on=same, join_type="left")
+            own_style = writing.value(cell, c.attribute.type, n)
+            cell = exp.func("coalesce", exp.column("text", writings), own_style)
         elif release.as_text(c.attribute.type, ending):
             cell = exp.cast(cell, "VARCHAR")
-        query = query.select(exp.alias_(cell, f"cell_{c.number}"))
+        query = query.select(cell.as_(f"cell_{c.number}"))
     return query
 
 
@@ -305,13 +307,13 @@ def _write_matrices(
     """Write the matrices of all columns as a CSV file, without the seed or the input's name."""
     queries = []
     for c in randomised:
-        texts = [exp.cast(exp.column(name), "VARCHAR") for name in ("before", "after")]
-        share = exp.column("share") if c.file is None else exp.null()
-        columns = [exp.Literal.string(c.attribute.name), *texts, exp.column("probability"), share]
-        named = [exp.alias_(tree, f"law_{n}") for n, tree in enumerate(columns, 1)]
-        queries.append(exp.select(*named).from_(exp.table_(f"matrix_{c.number}")))
-    lines = exp.select("*").from_(union(queries).subquery("laws"))
-    plan = Plan((), lines.order_by("law_1", "law_2", "law_3"))
+        name = exp.Literal.string(c.attribute.name).as_("name")
+        texts = ("before::VARCHAR AS before", "after::VARCHAR AS after")
+        share = "share" if c.file is None else "NULL AS share"  # given matrices keep no shares
+        columns = (name, *texts, "probability", share)
+        queries.append(exp.select(*columns).from_(exp.table_(f"matrix_{c.number}")))
+    lines = exp.select("*").from_(union(queries).subquery("matrices"))
+    plan = Plan((), lines.order_by("name", "before", "after"))
     heads = ["column", "from", "to", "probability", "share"]
     where = str(origin.spec["dataset"])
     release.write_rows(engine, plan, path, names=heads, kind=".csv", where=where)

@@ -86,9 +86,10 @@ def make_invariant(
     a value as the ``parameters`` say, Q takes the result back to one that it may have come from, by
     Bayes' rule. ``stages`` has the share and the chances in P of each value; it is dropped.
     """
-    present = exp.not_(exp.column("value").is_(exp.null()))
-    values = exp.table_(f"values_{number}")
-    ((size,),) = tables.rows(exp.select("count(*)").from_(values).where(present))
+    counted = exp.select("count(value)").from_(
+        exp.table_(f"values_{number}")
+    )  # without the missing value
+    ((size,),) = tables.rows(counted)
     if size > transition_files.MOST_VALUES:
         raise InputError(
             f"{quoted(attribute.name)} has {size:,} values; an invariant matrix is made for at "

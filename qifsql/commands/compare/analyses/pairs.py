@@ -62,6 +62,22 @@ class Association:
     r_records: int | None
     reasons: tuple[str, ...] = ()
 
+    @staticmethod
+    def of(
+        v: float | None,
+        r: float | None,
+        v_records: int,
+        r_records: int | None,
+        reasons: tuple[str, ...],
+    ) -> "Association":
+        """Return the association; ``reasons`` are those why there is no V.
+
+        Where V is there, and both columns are numbers, r is missing only if one has a single value.
+        """
+        if not reasons and r is None and r_records is not None:
+            reasons = (ONE_NUMBER,)
+        return Association(v, r, v_records, r_records, reasons)
+
 
 class Pairs:
     """The pairs of columns of the original, which each release is compared with."""
@@ -92,16 +108,18 @@ class Pairs:
         if pair not in self.before:
             self.before[pair] = self._associate_values(first, second)
         before = self.before[pair]
-        parts, distance, reasons = self._spread(release, pair), None, []
+        parts = self._spread(release, pair)  # of a record, in ``spread``; None: too many values
+        after = self._associate_cells(release, first, second, is_spread=parts is not None)
+        distance, reasons = None, []
         if parts is not None:
             distance = self._total_variation(parts)
+            self.tables.drop("spread")
         else:
             reasons.append(
                 f"the cells of {quoted(first.raw.name)} and {quoted(second.raw.name)} contain more "
                 f"than {MOST:,} pairs of values together"
             )
-        after = self._associate_cells(release, first, second, is_spread=parts is not None)
-        self.tables.drop("original_pairs", "pairs", *([] if parts is None else ["spread"]))
+        self.tables.drop("original_pairs", "pairs")
         reasons += [f"{text} in the original" for text in before.reasons]
         reasons += [f"{text} in the release, where both are known" for text in after.reasons]
         return {
@@ -124,27 +142,16 @@ class Pairs:
         self.tables.make(name, splice("compare/pairs", columns=columns, tables=combined))
 
     def _associate_values(self, first: Analysed, second: Analysed) -> Association:
-        """Return the association of two columns of the original: Cramer's V, and r of numbers.
-
-        ``reasons`` say why there is no V. Where V is there and both columns are numbers
-        (``r_records`` counts who has both), r is missing only if one of them has a single value.
-        """
-        r, r_records = self._correlation(self.original, "original_pairs", first, second)
+        """Return the association of two columns of the original: Cramer's V, and r of numbers."""
         v, records, reasons = self._cramers_v("original_pairs", first, second)
-        if not reasons and r is None and r_records is not None:
-            reasons = (ONE_NUMBER,)
-        return Association(v, r, records, r_records, reasons)
+        r, r_records = self._correlation(self.original, "original_pairs", first, second)
+        return Association.of(v, r, records, r_records, reasons)
 
     def _associate_cells(
         self, release: ReadFile, first: Analysed, second: Analysed, *, is_spread: bool
     ) -> Association:
         """Return the association of two columns of a release; V only if its cells are spread."""
-        pair = (first.number, second.number)
-        is_read = not release.too_wide & {*pair}  # else intervals are not read as numbers
-        r, r_records = None, None
-        if is_read:
-            r, r_records = self._correlation(release, "pairs", first, second)
-        names = _tables_of_pair(release, pair)
+        names = _tables_of_pair(release, (first.number, second.number))
         # Those whose cells contain values of the original, but do not stand for everything.
         ((records,),) = self.tables.rows(splice("compare/definite_records", tables=names))
         v: float | None = None
@@ -153,9 +160,8 @@ class Pairs:
             self.tables.make("definite_pairs", splice("compare/definite_pairs"))
             v, _, reasons = self._cramers_v("definite_pairs", first, second)
             self.tables.drop("definite_pairs")
-        if not reasons and r is None and r_records is not None:
-            reasons = (ONE_NUMBER,)
-        return Association(v, r, int(records), r_records, reasons)
+        r, r_records = self._correlation(release, "pairs", first, second)
+        return Association.of(v, r, int(records), r_records, reasons)
 
     def _cramers_v(
         self, pairs: str, first: Analysed, second: Analysed
@@ -184,10 +190,14 @@ class Pairs:
     def _correlation(
         self, file: ReadFile, pairs: str, first: Analysed, second: Analysed
     ) -> tuple[float | None, int | None]:
-        """Return the correlation of two columns of a file, and its records; None of other types."""
-        if not first.is_number or not second.is_number:
+        """Return the correlation of two columns of a file, and the records that have both numbers.
+
+        Both are None for columns that are no numbers, or whose intervals are not read as numbers.
+        """
+        pair = (first.number, second.number)
+        if not first.is_number or not second.is_number or file.too_wide & {*pair}:
             return None, None
-        names = _tables_of_pair(file, (first.number, second.number)) | {"pairs": pairs}
+        names = _tables_of_pair(file, pair) | {"pairs": pairs}
         (sums,) = self.tables.rows(splice("compare/moments", tables=names))
         moments = Moments(*map(int, sums))
         return utility.correlation(moments), moments.records

@@ -16,13 +16,14 @@ from qifsql.counting import suppressed
 from qifsql.counting.composition import NOTHING
 from qifsql.counting.losses import Scale, units_query
 from qifsql.data.dataset import Dataset
-from qifsql.data.expressions import SOURCE
+from qifsql.data.expressions import SOURCE, filled
 from qifsql.data.readers import select_records
 from qifsql.engine.tables import Tables
 from qifsql.errors import DatasetError
 from qifsql.measures import utility
 from qifsql.query import microdata_steps
 from qifsql.query.columns import equal, same
+from qifsql.query.plan import Plan, Step
 from qifsql.query.splice import splice
 
 LOT_DIGITS = 13  # hexadecimal digits of a lot: 52 bits
@@ -68,20 +69,19 @@ class States:
         state i; equal forms have equal ranks. ``hidden_i``: that form is suppressed. The values
         are read from ``places_j``.
         """
-        named = {f"form_{i}": a for i, a in enumerate(states)}
-        forms = [exp.alias_(microdata_steps.normal(a), name) for name, a in named.items()]
         value, people = exp.column("value", SOURCE), exp.column("people", SOURCE)
         place = equal(exp.column("place", SOURCE), exp.column("place", "positions"))
-        inner = exp.select(value, people, "positions.position", *forms)
-        inner = inner.from_(exp.table_(f"places_{j}", alias=SOURCE))
-        inner = inner.join(exp.table_(f"positions_{j}", alias="positions"), on=place)
-        ranks = [exp.alias_(_rank(f"form_{i}"), f"state_{i}") for i in range(len(states))]
-        microdata = self.attack.microdata
-        for i, (name, form) in enumerate(named.items()):
-            hidden = suppressed.of_cell(microdata, form, exp.column(name)) or exp.false()
-            ranks.append(exp.alias_(hidden, f"hidden_{i}"))
-        coded = exp.select("value", "people", "position", *ranks).from_(inner.subquery("formed"))
-        self.tables.make(f"codes_{j}", coded)
+        formed = exp.select(value, people, "positions.position")
+        formed = formed.from_(exp.table_(f"places_{j}", alias=SOURCE))
+        formed = formed.join(exp.table_(f"positions_{j}", alias="positions"), on=place)
+        coded = exp.select("value", "people", "position")
+        for i, form in enumerate(states):
+            name = f"form_{i}"
+            formed = formed.select(exp.alias_(microdata_steps.normal(form), name))
+            hidden = suppressed.of_cell(self.attack.microdata, form, exp.column(name))
+            coded = coded.select(_rank(name).as_(f"state_{i}"))
+            coded = coded.select(exp.alias_(hidden or exp.false(), f"hidden_{i}"))
+        self.tables.make(f"codes_{j}", coded.from_(formed.subquery("formed")))
 
     def _release(self, widths: Sequence[int], seed: int | None) -> Dataset:
         """Create ``released``: one row per record, with its values' numbers in every state.
@@ -113,9 +113,14 @@ class States:
             is_value = same(exp.column(name, "rows"), exp.column("value", codes))
             column = exp.column("code", codes).as_(name)
             query = query.join(exp.table_(codes), on=is_value).select(column)
+        plan = Plan((), query)
         if seed is not None:
-            query = self._with_lots(query, len(widths), seed)
-        self.tables.make("released", query)
+            coded = Step("alike", "One row per record, by the numbers of its values.", query)
+            numbers = {"qids": range(1, len(widths) + 1)}
+            numbers["secrets"] = range(1, len(microdata.secrets) + 1)
+            lots = splice("compare/lots", numbers={"wanted_seed": seed}, shape=numbers)
+            plan = Plan((coded,), lots)
+        self.tables.make("released", plan)
         statement = self.tables.statements[-1]
         paths, name = microdata.dataset.paths, microdata.dataset.name
         return Dataset(name, "duckdb", paths, table="released", schema="main", statement=statement)
@@ -129,28 +134,10 @@ class States:
         self.tables.make(codes, ranked.from_(values))
         return codes
 
-    def _with_lots(self, query: exp.Select, width: int, seed: int) -> exp.Select:
-        """Return SQL for the records of ``query``, each with a ``lot``: digits of a digest.
-
-        A lot depends on the values of a record and the seed alone, so that a sample does not depend
-        on the order of records. Makes the table ``alike``: the records with both, as texts.
-        """
-        names = [f"state_{j}_0" for j in range(1, width + 1)]
-        names += [f"secret_{j}" for j, _ in enumerate(self.attack.microdata.secrets, 1)]
-        parts: list[exp.Expr] = []  # the values of a record as one text: alike records share it
-        for name in names:
-            parts += [exp.cast(exp.column(name), "VARCHAR"), exp.Literal.string(",")]
-        text = exp.alias_(exp.Anonymous(this="concat", expressions=parts), "own")
-        seeded = exp.alias_(exp.Literal.string(str(seed)), "seed")
-        alike = exp.select("*", text, seeded).from_(query.subquery("coded"))
-        self.tables.make("alike", alike)
-        return splice("compare/lots")
-
     def variant(self, variant: Variant) -> BoundAttack:
         """Return the attack on the changed release: on the columns of these states of ``released``.
 
-        Of a sample, the records are those with the lowest lots (hexadecimal numbers, drawn once per
-        person or record). Refuses a sample without records.
+        Refuses a sample without records.
         """
         original = self.attack.microdata
         chosen = enumerate(zip(original.qids, variant.states, strict=True), 1)
@@ -166,34 +153,33 @@ class States:
         person = original.person
         if person is not None:
             person = replace(person, expression=_read_column("person"))
-        where: exp.Expr | None = None
-        if variant.rate is not None and variant.rate < 1:  # keep lots below that share of all lots
-            bound = format(
-                variant.rate.numerator * 16**LOT_DIGITS // variant.rate.denominator,
-                f"0{LOT_DIGITS}x",
-            )
-            first = [_read_column("lot"), exp.Literal.number(LOT_DIGITS)]
-            drawn = exp.Anonymous(this="left", expressions=first)
-            where = exp.LT(this=drawn, expression=exp.Literal.string(bound))
-            rows = exp.alias_(exp.to_table("released"), SOURCE, table=True)
-            query = exp.select("1").from_(rows).where(where.copy()).limit(1)
-            if not self.tables.rows(query):
+        where = None
+        if variant.rate is not None and variant.rate < 1:
+            where = _is_drawn(variant.rate)
+            if not self._count([where]):
                 raise DatasetError(
                     f"the sample keeps no record of {self.released.name}; ask for a larger share"
                 )
-        columns = tuple(qids) or (NOTHING,)  # without any column everybody is in one block
-        microdata = replace(original, dataset=self.released, qids=columns, secrets=tuple(secrets))
-        microdata = replace(microdata, where=where, zoned=False, person=person)
-        return self.attack.on(replace(microdata, suppressed=self._suppressed(qids, where)))
+        is_hidden = [qid.expression.copy().is_(exp.null()) for qid in qids]
+        drawn = [] if where is None else [where]
+        return self.attack.on(
+            replace(
+                original,
+                dataset=self.released,
+                qids=tuple(qids) or (NOTHING,),  # without any column everybody is in one block
+                secrets=tuple(secrets),
+                where=where,
+                zoned=False,
+                person=person,
+                suppressed=self._count([*is_hidden, *drawn]) if qids else 0,
+            )
+        )
 
-    def _suppressed(self, qids: Sequence[Attribute], where: exp.Expr | None) -> int:
-        """Return how many records of a changed release have only suppressed cells."""
-        if not qids:
-            return 0
-        rows = exp.alias_(exp.to_table("released"), SOURCE, table=True)
-        query = exp.select("count(*)").from_(rows)
-        query = query.where(*(qid.expression.copy().is_(exp.null()) for qid in qids))
-        ((records,),) = self.tables.rows(query if where is None else query.where(where.copy()))
+    def _count(self, conditions: Sequence[exp.Expr]) -> int:
+        """Return how many records of ``released`` all conditions hold of."""
+        rows = exp.to_table("released", alias=SOURCE)
+        query = exp.select("count(*)").from_(rows).where(*(tree.copy() for tree in conditions))
+        ((records,),) = self.tables.rows(query)
         return int(records)
 
     def penalty(self, variant: Variant) -> float:
@@ -218,26 +204,34 @@ class States:
             # Over all records: how many values, or units of the scale, their merged values cover.
             ((records, _, _, _, listed, spanned),) = self.tables.rows(splice("compare/lost"))
             self.tables.drop("states", "units", "contained")
-            covered, in_all = listed, scale.values
+            covered, length = listed, scale.values
             if scale.by_distance:
-                covered, in_all = spanned, scale.length
-            penalty = utility.penalty(int(covered), in_all, suppressed=0, records=records)
+                covered, length = spanned, scale.length
+            penalty = utility.penalty(int(covered), length, suppressed=0, records=records)
             self._penalties[j, state] = penalty
         return self._penalties[j, state]
 
     def nested(self, j: int, finer: int, coarser: int) -> bool:
         """Return whether values equal in state ``finer`` are equal in state ``coarser``, too."""
-        pair = (("finer", finer), ("coarser", coarser))
-        steps = exp.select(*(exp.column(f"state_{i}").as_(name) for name, i in pair))
-        self.tables.make("steps", steps.from_(exp.table_(f"codes_{j}")))
+        columns = {"finer": f"state_{finer}", "coarser": f"state_{coarser}"}
+        splits = splice("compare/splits", columns=columns, tables={"steps": f"codes_{j}"})
         # How many finer values lie in several coarser ones.
-        ((split,),) = self.tables.rows(splice("compare/splits"))
-        self.tables.drop("steps")
+        ((split,),) = self.tables.rows(splits)
         return not split
 
 
 def _read_column(name: str) -> exp.Column:
     return exp.column(name, table=SOURCE)
+
+
+def _is_drawn(rate: Fraction) -> exp.Expr:
+    """Return the condition that a record is in a sample: its lot is below that share of all lots.
+
+    A lot is a hexadecimal number of equally many digits, so that its text is compared.
+    """
+    bound = f"{rate.numerator * 16**LOT_DIGITS // rate.denominator:0{LOT_DIGITS}x}"
+    words = {"lot": _read_column("lot"), "bound": exp.Literal.string(bound)}
+    return filled("left(lot, digits) < bound", words | {"digits": exp.Literal.number(LOT_DIGITS)})
 
 
 def _rank(name: str) -> exp.Expr:

@@ -10,7 +10,7 @@ that a coarser one breaks. The search uses this only if the steps of a quasi-ide
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, product
 
@@ -47,10 +47,9 @@ class Search:
                 f"there are {total:,} changes to look at, more than {MOST:,}; name fewer "
                 "quasi-identifiers, or with --change which of them may change, and how"
             )
-        # The coarsest change has the least risk: if it breaks a bound, all do.
-        if self.monotone and all(self.nested) and not self._keeps(tuple(self.heights)):
+        if not self._can_keep(range(len(self.heights))):
             return None
-        before = (0,) * len(self.heights)
+        before = self._node({})
         if self._keeps(before):
             return before
         changeable = [i for i, height in enumerate(self.heights) if height]
@@ -65,46 +64,51 @@ class Search:
         for chosen in filter(self._can_keep, combinations(changeable, size)):
             ranges = (range(self._lowest_step(chosen, i), self.heights[i] + 1) for i in chosen)
             for steps in product(*ranges):
-                candidates.setdefault(sum(steps), []).append(self._node(chosen, steps))
+                node = self._node(dict(zip(chosen, steps, strict=True)))
+                candidates.setdefault(sum(steps), []).append(node)
         for _, nodes in sorted(candidates.items()):  # the fewest steps first
             met = [node for node in nodes if not self._must_break(node) and self._keeps(node)]
             if met:
                 return max(met, key=lambda node: self.risks[node][0].partition["blocks"])
         return None
 
-    def _can_keep(self, chosen: Sequence[int]) -> bool:
-        """Return whether changing only these quasi-identifiers can keep the bounds."""
-        if not (self.monotone and all(self.nested[i] for i in chosen)):
-            return True
-        # If their last steps do not keep them, no other steps do.
-        return self._keeps(self._node(chosen, [self.heights[i] for i in chosen]))
+    def _risk_falls(self, chosen: Sequence[int]) -> bool:
+        """Return whether coarser steps of the chosen quasi-identifiers never have more risk."""
+        return self.monotone and all(self.nested[i] for i in chosen)
 
-    def _lowest_step(self, chosen: Sequence[int], which: int) -> int:
-        """Return the lowest step of quasi-identifier ``which`` that can keep the bounds.
+    def _can_keep(self, chosen: Sequence[int]) -> bool:
+        """Return whether changing only these quasi-identifiers can keep the bounds.
+
+        If their last steps do not keep them, no other steps do.
+        """
+        last_steps = {i: self.heights[i] for i in chosen}
+        return not self._risk_falls(chosen) or self._keeps(self._node(last_steps))
+
+    def _lowest_step(self, chosen: Sequence[int], changed: int) -> int:
+        """Return the lowest step of quasi-identifier ``changed`` that can keep the bounds.
 
         It is tried with the other ``chosen`` ones at their last steps, which is the best case.
         """
-        if not (self.monotone and all(self.nested[i] for i in chosen)):
-            return 1  # a coarser change may have more risk, so that no step is excluded
-        for step in range(1, self.heights[which]):
-            steps = [step if i == which else self.heights[i] for i in chosen]
-            if self._keeps(self._node(chosen, steps)):
+        if not self._risk_falls(chosen):
+            return 1  # no step is excluded
+        last_steps = {i: self.heights[i] for i in chosen}
+        for step in range(1, self.heights[changed]):
+            if self._keeps(self._node(last_steps | {changed: step})):
                 return step
-        return self.heights[which]
+        return self.heights[changed]
 
     def _must_break(self, node: Node) -> bool:
         """Return whether a change must break a bound, because a coarser one is known to."""
-        if not (self.monotone and all(self.nested)):
+        if not self._risk_falls(range(len(self.heights))):
             return False  # a coarser change may have more risk, so that it tells nothing
         return any(
             all(a <= b for a, b in zip(node, coarser, strict=True)) and not self.met(risks)
             for coarser, risks in self.risks.items()
         )
 
-    def _node(self, chosen: Sequence[int], steps: Sequence[int]) -> Node:
-        """Return the node with these steps of the chosen quasi-identifiers, and no other change."""
-        step_of = dict(zip(chosen, steps, strict=True))
-        return tuple(step_of.get(i, 0) for i in range(len(self.heights)))
+    def _node(self, steps: Mapping[int, int]) -> Node:
+        """Return the node with these steps of quasi-identifiers, and no other change."""
+        return tuple(steps.get(i, 0) for i in range(len(self.heights)))
 
     def _keeps(self, node: Node) -> bool:
         """Return whether a node keeps the bounds; measure it if it was not measured before."""

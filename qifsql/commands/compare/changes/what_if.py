@@ -122,9 +122,12 @@ def _read_adversary(options: CompareOptions) -> tuple[dict[str, Any], policies.P
         return adversary, None
     policy = policies.read(options["policy"], **adversary)
     keys = {*TAKEN, "known_records"}
-    unsupported = [n for n, v in policy.adversary.items() if v and n not in keys | {"key"}]
-    if policy.adversary.get("null") == "distinct":
-        unsupported.remove("null")  # a search does this anyway
+    unsupported = [
+        name
+        for name, value in policy.adversary.items()
+        # a search does not need the key, and always takes a missing value as a value of its own
+        if value and name not in keys | {"key"} and (name, value) != ("null", "distinct")
+    ]
     if unsupported:
         raise policy.lines.wrong(
             f"a search does not know {', '.join(unsupported)}; leave it out", "adversary"
