@@ -18,6 +18,7 @@ from qifsql.adversary.spec import Attribute, Microdata
 from qifsql.commands.dp.spec import DOMAINS, DpOptions
 from qifsql.data.dataset import Column, Dataset, Schema
 from qifsql.data.expressions import SOURCE, filled, identifier, parse, source_columns, substituted
+from qifsql.data.option import as_tuple
 from qifsql.data.types import INTEGERS, NUMBERS, family
 from qifsql.engine.catalog import Catalog
 from qifsql.errors import ColumnError, InputError, plural, quoted
@@ -51,17 +52,11 @@ class Request:
         return bool(self.order) or family(self.useful.type) in ORDERED
 
 
-def bind(
-    catalog: Catalog,
-    options: DpOptions,
-    predicates: Sequence[str],
-    order: Sequence[str],
-    where: str | None,
-) -> Request:
+def bind(catalog: Catalog, options: DpOptions, order: Sequence[str]) -> Request:
     """Resolve names, check types and conditions; ``order`` lists values (empty: their own)."""
     schema, dataset = catalog.schema, catalog.dataset
     assert isinstance(dataset, Dataset)  # noqa: S101 - it is no collection
-    null = options["null"]
+    null, where, predicates = options["null"], options["where"], as_tuple(options["predicate"])
     if null not in NULL_RULES:
         raise InputError(
             f"missing values cannot be treated as {quoted(null)} here; use distinct or drop"
@@ -89,13 +84,7 @@ def bind(
     answers = tuple(_or_false(tree) for tree in parsed) if reads_useful_alone else None
     integers = _has_integer_domain(useful, options["domain"], order)
     _check_listed_values(order, useful, catalog)
-    return Request(
-        microdata=people,
-        useful_column=free_name,
-        answers=answers,
-        order=tuple(order),
-        integers=integers,
-    )
+    return Request(people, free_name, answers, tuple(order), integers)
 
 
 def _single_column(text: str, schema: Schema, role: str) -> Attributes:
@@ -155,7 +144,6 @@ def parse_order(text: str) -> tuple[str, ...]:
 
 
 def _check_listed_values(order: Sequence[str], useful: Attribute, catalog: Catalog) -> None:
-    """Refuse an order that lists a value twice, or one of a wrong type."""
     if len(set(order)) < len(order):
         raise InputError("the order lists a value twice; list each once")
     if wrong := [i for i, v in enumerate(order, 1) if not catalog.fits(v, useful.type)]:
@@ -170,11 +158,9 @@ def respondents(request: Request) -> exp.Select:
 
     ``pattern`` has a bit for each predicate that holds; the bit of the first is 1.
     """
-    numbers = range(2, len(request.microdata.qids) + 1)  # qid_1 is useful, the others predicates
-    bits = _bit_pattern([exp.column(f"qid_{i}") for i in numbers])
-    columns = {"useful": exp.column("qid_1"), "pattern": bits, "secret": exp.column("secret_1")}
-    expressions = [exp.alias_(tree, name) for name, tree in columns.items()]
-    return exp.select(*expressions).from_("microdata")
+    predicates = range(2, len(request.microdata.qids) + 1)  # qid_1 is the useful attribute
+    bits = _bit_pattern([exp.column(f"qid_{i}") for i in predicates]).as_("pattern")
+    return exp.select("qid_1 AS useful", bits, "secret_1 AS secret").from_("microdata")
 
 
 def answer_patterns(request: Request) -> exp.Select | None:
@@ -186,8 +172,8 @@ def answer_patterns(request: Request) -> exp.Select | None:
     if request.answers is None:
         return None
     column = exp.alias_(exp.column("useful", "places"), identifier(request.useful_column))
-    rows = exp.select(column, exp.column("place", "places")).from_("places").subquery(SOURCE)
-    bits = exp.alias_(_bit_pattern(request.answers), "pattern")
+    rows = exp.select(column, "places.place").from_("places").subquery(SOURCE)
+    bits = _bit_pattern(request.answers).as_("pattern")
     return exp.select(exp.column("place", SOURCE), bits).from_(rows)
 
 

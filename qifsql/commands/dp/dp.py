@@ -54,13 +54,13 @@ def dp(
     origin = Origin.now(settings, "dp")
     levels = epsilons.parse(options["epsilon"])
     mechanisms = _named_mechanisms(options["mechanism"])
-    predicates, order, answers = as_tuple(options["predicate"]), options["order"], options["counts"]
-    _check_options(predicates, options)
+    _check_options(options)
+    order, answers = options["order"], options["counts"]
     listed = bind.parse_order(order) if isinstance(order, str) else tuple(order)
     dataset = Dataset.open(source)
     budget, delta = options["budget"], options["delta"]
     with open_engine(settings, sources=[dataset]) as engine:
-        request = bind.bind(Catalog(engine, dataset), options, predicates, listed, options["where"])
+        request = bind.bind(Catalog(engine, dataset), options, listed)
         local = bool({*mechanisms} & {*LOCAL})
         n_samples, size = options["samples"], options["sample_size"]
         counted = count_all(
@@ -114,21 +114,15 @@ def _description(
 ) -> dict[str, object]:
     """Return what was asked, for the manifest."""
     dataset, n_samples = request.microdata.dataset, options["samples"]
+    taken = ("useful", "secret", "where", "domain", "null", "counts", "budget", "delta")
     return {
         "dataset": dataset.name,
-        "useful": options["useful"],
+        **{name: options[name] for name in taken},  # type: ignore[literal-required]
         "predicates": list(as_tuple(options["predicate"])),
-        "secret": options["secret"],
         **{name: value for name, value in dataset.read_with.items() if value},
         "epsilon": [epsilon.text for epsilon in epsilons_asked],
         "mechanisms": list(mechanisms),
-        "where": options["where"],
         "order": list(request.order),
-        "domain": options["domain"],
-        "null": options["null"],
-        "counts": options["counts"],
-        "budget": options["budget"],
-        "delta": options["delta"],
         **({"samples": n_samples, "sample_size": sample_size} if n_samples is not None else {}),
     }
 
@@ -147,8 +141,9 @@ def _named_mechanisms(mechanism: str | Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in MECHANISMS if name in names)
 
 
-def _check_options(predicates: Sequence[str], options: DpOptions) -> None:
+def _check_options(options: DpOptions) -> None:
     """Refuse missing predicates and impossible options."""
+    predicates = as_tuple(options["predicate"])
     if not predicates:
         raise InputError('no predicate is given; write a condition, as in "a = 3"')
     if len(predicates) > MOST_PREDICATES:

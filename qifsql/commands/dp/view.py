@@ -124,7 +124,8 @@ def _measured_table(rows: Sequence[Row]) -> Table:
     """Return loss and utility by epsilon, then without a report and without noise."""
 
     def loss(row: Row) -> str:
-        return f"{'<= ' if row['method'] == 'bound' else ''}{_factor(row['privacy_loss'])}"
+        text = _factor(row["privacy_loss"])
+        return f"<= {text}" if row["method"] == "bound" else text
 
     def utility(row: Row) -> str:
         return "" if row["utility"] is None else words.percent(row["utility"])
@@ -153,13 +154,20 @@ def _sample_parts(samples: pl.DataFrame, predicates: Sequence[str]) -> list[Part
             is_loss = row["measure"] == "privacy_loss"
             name = said("loss") if is_loss else said("utility")
             write = _factor if is_loss else words.percent
-            mean, of_all = write(row["mean"]), write(row["all_data"])
-            ranges = []
-            for low, high in (("mean_low", "mean_high"), ("low", "high")):
-                ends = [write(x) for x in (row[low], row[high]) if x is not None]
-                ranges.append(said("{low} to {high}", low=ends[0], high=ends[1]) if ends else "-")
-            mechanism = said(SHORT_NAMES[row["mechanism"]])
-            table.add_row(number(row["epsilon_given"]), mechanism, name, mean, *ranges, of_all)
+            ranges = [
+                "-"
+                if row[low] is None
+                else said("{low} to {high}", low=write(row[low]), high=write(row[high]))
+                for low, high in (("mean_low", "mean_high"), ("low", "high"))
+            ]
+            table.add_row(
+                number(row["epsilon_given"]),
+                said(SHORT_NAMES[row["mechanism"]]),
+                name,
+                write(row["mean"]),
+                *ranges,
+                write(row["all_data"]),
+            )
         parts.append(table)
     message = (
         "The mean over all samples of this size is in the first interval at 95 % confidence "
