@@ -72,8 +72,7 @@ def compute_batches(
         black_box.refuse_missing(question.without or "", records)
     pairs = [(run, batch) for run, _ in enumerate(question.runs, 1) for batch in batches]
     finished = store.finished()
-    external: ExternalReleases | None = None
-    has_draws = False  # whether the table ``drawn`` is there
+    external: dict[int, ExternalReleases] = {}  # by run
     for i, (run, batch) in enumerate(pairs):
         if (run, batch) in finished:
             continue
@@ -82,19 +81,19 @@ def compute_batches(
         passes.make("targets", "dit/batch", {"wanted_batch": batch})
         for draw in range(question.draws if question.draws and question.random else 1):
             # Releases are made once for a batch; only a command makes new ones for each draw.
-            makes_releases = not draw or question.method == COMMAND
+            makes_releases = draw == 0 or question.method == COMMAND
             if makes_releases and question.method == MONDRIAN:
                 _tabulate_mondrian(passes, people, run_source, meter)
             elif makes_releases:
-                if external is None or external.run != run or draw:
-                    external = ExternalReleases(passes, run_source, run)  # with everybody
-                _tabulate_files(passes, run_source, external, batch, meter)
+                if run not in external or draw:
+                    external[run] = ExternalReleases(passes, run_source)
+                _tabulate_files(passes, run_source, external[run], batch, meter)
             _compute_distances(passes, run_source, draw, meter)  # creates ``distances``
             distances = passes.plan("dit/apart", {"wanted_run": run})
-            if question.draws:
-                (passes.append if has_draws else passes.keep)("drawn", distances)
-                has_draws = True
-            if not draw:
+            if question.draws:  # nothing was finished before: a store keeps no draws
+                add_rows = passes.append if i or draw else passes.keep
+                add_rows("drawn", distances)
+            if draw == 0:
                 store.finish(distances, run, batch)
             passes.drop("distances", *(TABULATED if question.method == COMMAND else ()))
         passes.drop("targets", *TABULATED)

@@ -41,16 +41,13 @@ def existing_files(without: str) -> tuple[str, ...]:
 
 def refuse_missing(without: str, records: Iterable[int]) -> None:
     """Refuse missing files of the pattern ``without``; the message names the first of them."""
-    total, missing, first = 0, 0, 0  # records are numbered from 1: first is 0 if none is missing
-    for record in records:
-        total += 1
-        if not path_of(without, record).is_file():
-            missing, first = missing + 1, first or record
+    files = [path_of(without, record) for record in records]
+    missing = [file for file in files if not file.is_file()]
     if missing:
         raise InputError(
-            f"{plural(missing, 'release')} of {total:,} without a person "
-            f"{'is' if missing == 1 else 'are'} missing, the first is {path_of(without, first)}; "
-            "make them, or look at fewer people with --sample-size"
+            f"{plural(len(missing), 'release')} of {len(files):,} without a person "
+            f"{'is' if len(missing) == 1 else 'are'} missing, the first is {missing[0]}; make "
+            "them, or look at fewer people with --sample-size"
         )
 
 

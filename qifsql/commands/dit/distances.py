@@ -81,14 +81,10 @@ def share_rows(
     passes: Passes, question: Question, points: Sequence[float], *, above: bool
 ) -> pl.DataFrame:
     """Return ``SHARES``: people with at most each distance of ``points``, or ``above`` it."""
-    listed = exp.values([(double(p),) for p in points], alias="listed", columns=["point"])
-    passes.keep("points", exp.select("point").from_(listed))
     rows = []
-    counted = _in_order(passes.stream.rows(render(passes.query("dit/shares"))))
-    for run, distance, point, people, records in counted:
+    for run, distance, point, people, records in _count_at_points(passes, "shares", points):
         count = records - people if above else people
         rows.append((run, *_limits_of_run(question, run), distance, point, count, count / records))
-    passes.drop("points")
     return pl.DataFrame(rows, schema=SHARES, orient="row")
 
 
@@ -98,10 +94,8 @@ def delta_rows(passes: Passes, question: Question) -> pl.DataFrame:
     Delta is the largest share over the targets of draws in which the target's distance is at least
     epsilon. The table ``drawn`` has the distances in all draws.
     """
-    listed = exp.values([(double(p),) for p in question.thresholds], "listed", columns=["point"])
-    passes.keep("points", exp.select("point").from_(listed))
     rows = []
-    for row in _in_order(passes.stream.rows(render(passes.query("dit/exceeded")))):
+    for row in _count_at_points(passes, "exceeded", question.thresholds):
         # ``exceeded``: the most draws in which the distance of one target is at least the point.
         run, distance, point, exceeded, draws, people, targets = row
         delta = exceeded / draws
@@ -110,8 +104,16 @@ def delta_rows(passes: Passes, question: Question) -> pl.DataFrame:
             low, high = intervals.clopper_pearson(exceeded, draws, 0.05 / targets)
         labels = (*_limits_of_run(question, run), distance, point, draws, people)
         rows.append((run, *labels, delta, low, high))
-    passes.drop("points")
     return pl.DataFrame(rows, schema=DELTAS, orient="row")
+
+
+def _count_at_points(passes: Passes, view: str, points: Sequence[float]) -> list[tuple[Any, ...]]:
+    """Return the rows of a view of ``sql/dit`` that counts people at distances, the ``points``."""
+    listed = exp.values([(double(p),) for p in points], alias="listed", columns=["point"])
+    passes.keep("points", exp.select("point").from_(listed))
+    rows = passes.stream.rows(render(passes.query(f"dit/{view}")))
+    passes.drop("points")
+    return _in_order(rows)
 
 
 def _in_order(rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
@@ -139,10 +141,8 @@ def write_people(
     if there are several runs, the distances (see ``posteriors``), and the most probable secret with
     and without the record. Distances are empty for people outside the sample.
     """
-    native = native_types(path)
-    columns: list[tuple[exp.Expr, str]] = [
-        (exp.column(microdata_steps.RECORD, "everybody"), microdata_steps.RECORD)
-    ]
+    native, record = native_types(path), microdata_steps.RECORD
+    columns: list[tuple[exp.Expr, str]] = [(exp.column(record, "everybody"), record)]
     if microdata.key is not None:
         key = as_native(exp.column("key", "everybody"), microdata.key, native)
         columns.append((key, microdata.key.name))

@@ -39,12 +39,9 @@ class ExternalReleases:
     unless one is CSV. ``dictionary`` is the table of the people's secrets.
     """
 
-    def __init__(self, passes: Passes, source: ReleaseSource, run: int) -> None:
-        """Read nothing yet, but make the tables of places of the people's values.
-
-        ``source`` has the release of everybody, made by another tool; ``run`` is its number.
-        """
-        self.engine, self.passes, self.attack, self.run = source.engine, passes, source.attack, run
+    def __init__(self, passes: Passes, source: ReleaseSource) -> None:
+        """Get the release of everybody from its ``source``; make the places of people's values."""
+        self.engine, self.passes, self.attack = source.engine, passes, source.attack
         microdata = source.attack.microdata
         people = microdata.dataset.name
         self.release = source.release_without(None)
@@ -106,17 +103,18 @@ class ExternalReleases:
                     "releases with the same types"
                 )
         *qids, secret_column = columns
-        cells = [exp.alias_(_cell(c, csv=csv), f"cell_{j}") for j, c in enumerate(qids, 1)]
-        release_number = exp.alias_(exp.cast(exp.convert(number), "BIGINT"), "number")
-        secret = exp.alias_(self._secret(secret_column, title, csv=csv), "secret")
-        assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - it is no collection
+        cells = {f"cell_{j}": _cell(c, csv=csv) for j, c in enumerate(qids, 1)}
+        cells["secret"] = self._secret(secret_column, title, csv=csv)
         rows = exp.alias_(relation(catalog.dataset), SOURCE, table=True)
-        tree = exp.select(release_number, *cells, secret, "count(*) AS people").from_(rows)
-        tree = tree.group_by(*(exp.convert(i) for i in range(1, len(cells) + 3)))  # all but people
+        named = [exp.alias_(tree, name) for name, tree in cells.items()]
+        keys = [exp.column(name) for name in cells]
+        release_number = exp.cast(exp.convert(number), "BIGINT").as_("number")
+        counted = exp.select(release_number, *keys, "count(*) AS people")
+        counted = counted.from_(exp.select(*named).from_(rows).subquery("rows")).group_by(*keys)
         if first:
-            count = self.passes.keep("shown", tree)
+            count = self.passes.keep("shown", counted)
         else:  # statements about releases without one person are not recorded
-            count = self.passes.stream.count(adding(Plan((), tree), "shown", LOADED))
+            count = self.passes.stream.count(adding(Plan((), counted), "shown", LOADED))
         if not count:
             raise DatasetError(f"{title} has no records; name another file")
 
@@ -141,10 +139,8 @@ class ExternalReleases:
         if nested(file_column.type):
             raise ColumnError(f"{what} is nested; it must be a column of single values")
         is_text = file_column.type == "VARCHAR" or csv
-        if (
-            not is_text
-            and common_domain(domain(self.secret.type), domain(file_column.type)) is None
-        ):
+        common = common_domain(domain(self.secret.type), domain(file_column.type))
+        if not is_text and common is None:
             raise ColumnError(
                 f"{what} is {family(file_column.type)}, but that of "
                 f"{self.attack.microdata.dataset.name} is {family(self.secret.type)}: values "

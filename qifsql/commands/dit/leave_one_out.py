@@ -12,7 +12,7 @@ from qifsql.counting.scales import Scale, Secret, own_name, own_table, position,
 from qifsql.data.readers import LOADED
 from qifsql.query.plan import Plan, Step
 from qifsql.query.render import adding, render, statement
-from qifsql.query.splice import splice
+from qifsql.query.splice import make_step, splice
 
 NOBODY = -1  # the key of the world with everybody
 NOTHING = 2**31 - 1  # the code if no value of the secret disappears
@@ -59,10 +59,9 @@ def make_worlds(passes: Passes, limits: ClassLimits) -> dict[int, World]:
 def _world_without(passes: Passes, secret: Secret, code: int) -> World:
     """Return the whole release without one person whose secret has the code."""
     name = f"whole_without_{code}"
-    numbers = {"wanted_code": code}
-    rest = splice("dit/secrets_left", tables={"whole": own_name("whole_1")}, numbers=numbers)
-    step = Step("dictionary", "One row per value that is left.", rest)
-    values = passes.keep(f"{name}_1", Plan((step,), splice("anonymise/whole")))
+    tables, numbers = {"whole": own_name("whole_1")}, {"wanted_code": code}
+    remaining = make_step("dit/secrets_left", "dictionary", tables=tables, numbers=numbers)
+    values = passes.keep(f"{name}_1", Plan((remaining,), splice("anonymise/whole")))
     # The sum over the values of the people with that or a smaller one, for the ordered distance.
     (before,) = passes.row(exp.select("sum(upto)").from_(own_table(f"{name}_1")))
     is_missing = secret.missing > 0 and code == secret.values - 1  # NULL has the last code
@@ -109,11 +108,10 @@ def _add_moved_values(passes: Passes, i: int, scale: Scale) -> None:
     lonely = splice("dit/lonely", tables=tables, numbers={"wanted_ends": int(is_regular)})
     for spot, code in passes.stream.rows(render(lonely)):  # the place and the code of a value
         spot_numbers = {"wanted_code": code, "wanted_spot": spot, "wanted_attribute": i}
-        remaining = splice("dit/left_over", numbers=spot_numbers)
         steps = (
             measured,
-            Step("measured", "One row per value left.", remaining),
-            Step("without_value", "One row per value left: its place.", splice("anonymise/scale")),
+            make_step("dit/left_over", "measured", numbers=spot_numbers),
+            make_step("anonymise/scale", "without_value"),
         )
         moved = splice("dit/moved", tables=tables, numbers=spot_numbers)
         passes.stream.rows(adding(Plan(steps, moved), "moved", LOADED))

@@ -8,6 +8,7 @@ from typing import Any
 from sqlglot import exp
 
 from qifsql import __version__
+from qifsql.counting.scales import own_name, own_table
 from qifsql.data.files import misplaced, parsed_json
 from qifsql.data.readers import LOADED, STORE
 from qifsql.engine import ledger
@@ -20,6 +21,7 @@ from qifsql.query.render import adding, dropping, keeping, render
 from qifsql.results.storage import digests
 
 FORM = 2  # version of the tables' form
+TABLES = {"asked", "finished", "apart"}  # the question, the batches that are done, distances
 BATCH = "found_in_batch"  # the table of one batch's results, before they are stored
 APART = {
     **dict.fromkeys(("run", "target", "people"), "BIGINT"),
@@ -46,7 +48,7 @@ class Store:
             ) from e
         if not tables:
             self._create(text)
-        elif not {"asked", "finished", "apart"} <= tables:
+        elif not tables >= TABLES:
             raise InputError(f"{path} is not a store of dit; name another file with --store")
         else:
             self._resume(path, tables, parsed_json(text))
@@ -87,17 +89,15 @@ class Store:
 
     def finish(self, plan: Plan, run: int, batch: int) -> None:
         """Store the distances of a batch, which ``plan`` computes, and list it as finished."""
-        numbers = {"run": run, "batch": batch}.items()
-        finished = exp.select(
-            *(exp.cast(exp.convert(n), "BIGINT").as_(name) for name, n in numbers)
-        )
-        distances = exp.select("*").from_(exp.table_(BATCH, db="main", catalog=LOADED))
+        pair = {"run": run, "batch": batch}.items()
+        named = [exp.cast(exp.convert(number), "BIGINT").as_(name) for name, number in pair]
+        distances = exp.select("*").from_(own_table(BATCH))
         self.stream.rows(keeping(plan, BATCH, LOADED, again=True))
         with self.stream.transaction():
-            for name, rows in (("apart", distances), ("finished", finished)):
+            for name, rows in (("apart", distances), ("finished", exp.select(*named))):
                 self.stream.rows(adding(Plan((), rows), name, STORE))
                 ledger.enter(self.stream, name, rows)
-        self.stream.rows(dropping(f"{LOADED}.main.{BATCH}"))
+        self.stream.rows(dropping(own_name(BATCH)))
 
     def _make(self, name: str, columns: Mapping[str, str]) -> None:
         """Create an empty table of the store, with types by column."""
@@ -124,7 +124,7 @@ def prepare(path: Path, sources: tuple[str, ...], *, restart: bool) -> Path:
     if restart and path.exists():
         with open_engine(sources=[path]) as engine:
             tables, trouble = engine.probe(path)
-        if trouble is not None or not {"asked", "finished", "apart"} <= tables:
+        if trouble is not None or not tables >= TABLES:
             raise InputError(
                 f"{path} is not a store of dit, so it is not removed; name another file"
             )
