@@ -88,7 +88,9 @@ class Nominal:
         if kind in INTEGERS:  # each change takes a value down by its width - 1 at most
             longest = number(sum(int(width) - 1 for width in self.widths))
             words = {"first": begin, "longest": longest, "largest": number(LARGEST)}
-            return filled("least(first + longest, largest)", words)
+            # least() skips NULL: a missing value has no interval
+            least = "CASE WHEN NOT first IS NULL THEN least(first + longest, largest) END"
+            return filled(least, words)
         (width,) = self.widths  # other types have one (nominal_interval)
         if kind in ("FLOAT", "DOUBLE"):
             return filled("first + width", {"first": begin, "width": exp.Literal.number(width)})
