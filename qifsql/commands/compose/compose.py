@@ -169,8 +169,8 @@ def compose(
         bound = bind(engine, spec)
         tables = Tables(engine, "reading people", bound.people.name)
         read_secrets(tables, bound)
-        by_key = spec.nearest and bound.key is not None  # people's own records are known
-        people = read_people(tables, bound, keyed=by_key or out is not None)
+        knows_own_records = spec.nearest and bound.key is not None
+        people = read_people(tables, bound, keyed=knows_own_records or out is not None)
         findings = [intersect.find_people(tables, bound, release) for release in bound.releases]
         if spec.strict:
             intersect.refuse_unlocated(bound, findings)
@@ -215,7 +215,7 @@ def _make_result(
         "curve": pl.DataFrame(curves, schema=CURVE, orient="row"),
     }
     if last.truths is not None:
-        row = truth_row(last.summary, last.truths, bayes=crossed.bayes)
+        row = truth_row(last, last.truths, bayes=crossed.bayes)
         details["truth"] = pl.DataFrame([row], schema=TRUTH)
     return Result(
         frame=pl.DataFrame(summaries, schema=SCHEMA, orient="row"),
@@ -248,22 +248,17 @@ def _parse_confidence(confidence: float | str | Sequence[float | str]) -> tuple[
 def _describe(bound: Bound, levels: Sequence[Fraction]) -> dict[str, Any]:
     """Return the request as plain data, for the manifest; ``levels`` are those of confidence."""
     spec = bound.spec
+    lists = {name: list(getattr(spec, name)) for name in ("qids", "secrets", "keys", "plain")}
+    options = ("truth", "where", "suppressed", "nearest", "strict")
     return {
         "dataset": bound.people.name,
         "people": bound.people.name,
         "releases": [release.title for release in bound.releases],
-        "qids": list(spec.qids),
         "known": [raw.name for raw in bound.raws],
-        "secrets": list(spec.secrets),
-        "keys": list(spec.keys),
-        "truth": spec.truth,
-        "where": spec.where,
         "hierarchies": dict(spec.hierarchies),
-        "plain": list(spec.plain),
-        "suppressed": spec.suppressed,
-        "nearest": spec.nearest,
-        "strict": spec.strict,
         "confidence": [str(level) for level in levels],
+        **lists,
+        **{name: getattr(spec, name) for name in options},
     }
 
 
@@ -273,20 +268,20 @@ def _notes(bound: Bound, crossed: intersect.Crossed) -> list[str]:
     for release, finding in zip(bound.releases, crossed.findings, strict=True):
         remarks = []
         if n := finding["nowhere"]:
-            reason = (
-                "it has none"
-                if bound.spec.nearest
-                else "cells have gaps or are centroids (--nearest finds the nearest ones), or they "
-                "are not in it"
-            )
+            reason = "it has none"
+            if not bound.spec.nearest:
+                reason = (
+                    "cells have gaps or are centroids (--nearest finds the nearest ones), or they "
+                    "are not in it"
+                )
             remarks.append(f"{plural(n, 'person')} in no class: {reason}")
         if n := finding.get("by_nearest"):
             verb = "is" if n == 1 else "are"
             remarks.append(f"{plural(n, 'person')} in no class {verb} located in the nearest one")
         if n := finding["in_several"]:
+            reason = "overlap or are equally near" if bound.spec.nearest else "overlap"
             remarks.append(
-                f"{plural(n, 'person')} in several classes, which overlap"
-                f"{' or are equally near' if bound.spec.nearest else ''}: the union is taken"
+                f"{plural(n, 'person')} in several classes, which {reason}: the union is taken"
             )
         if n := finding["suppressed"]:
             meaning = SUPPRESSED_TEXTS[bound.spec.suppressed]
@@ -324,8 +319,7 @@ def success(chances: Iterable[Row], release: int, people: int) -> float | None:
 
 def summary_row(releases: int, people: int, step: Step) -> dict[str, Any]:
     """Return a row of ``SCHEMA`` from counts over the people who are located in all releases."""
-    counted, chances = step.summary, step.chances
-    clear = counted["located"] - counted["contradictions"]  # people with a value left
+    counted, chances, clear = step.summary, step.chances, step.people_with_values
     return {
         "releases": releases,
         "people": people,
@@ -351,10 +345,9 @@ def release_row(release: Release, people: int, finding: Row, step: Step) -> dict
     only people with a value left there count, and ``drop`` is what all releases take from the
     anonymity that this one leaves.
     """
-    counted, number = step.summary, release.number
-    clear = counted["located"] - counted["contradictions"]  # people with a value left
+    number, clear = release.number, step.people_with_values
     totals: Row = next((row for row in step.by_release if row["release"] == number), {})
-    drop = totals.get("effective", 0) - counted["posterior"]
+    drop = totals.get("effective", 0) - step.summary["posterior"]
     return {
         "release": release.title,
         **{name: finding[name] for name in ("records", "classes", "smallest_class", "suppressed")},
@@ -393,14 +386,14 @@ def curve_rows(
     ]
 
 
-def truth_row(counted: Row, truths: Row, *, bayes: bool) -> dict[str, Any]:
+def truth_row(step: Step, truths: Row, *, bayes: bool) -> dict[str, Any]:
     """Return the row of ``TRUTH``, from counts of people located, and of those who are right."""
-    clear = counted["located"] - counted["contradictions"]  # people with a value left
+    clear = step.people_with_values
     return {
         "located": clear,
         "true_value_left": truths["kept"],
         "true_value_left_share": share(truths["kept"], clear),
-        "perfect_breach": counted["breached"],
+        "perfect_breach": step.summary["breached"],
         "perfect_breach_right": truths["breached"],
         "best_guess_right": truths["guessed"] if bayes else None,
         "best_guess_right_share": share(truths["guessed"], clear) if bayes else None,

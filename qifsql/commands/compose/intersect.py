@@ -216,6 +216,11 @@ class Step:
     curve: tuple[Row, ...]
     truths: Row | None
 
+    @property
+    def people_with_values(self) -> int:
+        """Return how many people are in all of them and have a value of the secret left."""
+        return int(self.summary["located"] - self.summary["contradictions"])
+
 
 def template(name: str, **names: str) -> exp.Select:
     """Return the query of a template, with its tables renamed by ``names``."""
@@ -241,23 +246,23 @@ def find_people(tables: Tables, bound: Bound, release: Release) -> Row:
     read_release(tables, release, nearest=nearest)
     tables = tables.doing("locating people", release.title)
     _locate_points(tables, release, nearest=nearest)
-    points, pairs = f"points_{r}", f"found_{r}"
-    tables.make("reached", template("reached", points=points, found=pairs))  # classes by point
+    remaining = ("whereabouts", "spot_secrets", "spot_sizes")
+    dropped = ("classes", "class_secrets", "suppressed_secrets", "points", "found", "nearest")
+    names = {name: f"{name}_{r}" for name in (*remaining, *dropped)}
+    classes_of_points = template("reached", points=names["points"], found=names["found"])
+    tables.make("reached", classes_of_points)
     tables.make("spots", template("spots"))  # the different sets of classes
-    results = ("whereabouts", "spot_secrets", "spot_sizes")
-    read = ("classes", "class_secrets", "suppressed_secrets")
-    names = {name: f"{name}_{r}" for name in (*results, *read)}
-    places = {"release_points": points, "nearest": f"nearest_{r}"}
     numbers = [column.raw.number for column in columns]
+    places = {"release_points": names["points"], "nearest": names["nearest"]}
     whereabouts = splice("compose/whereabouts", places=numbers, tables=places)
     tables.make(names["whereabouts"], whereabouts)
     (extent,) = rows(tables, template("extent", **names))  # counts of records and classes
-    candidates = dict(names)  # tables of the records that may be a person's
+    of_anybody = names["suppressed_secrets"]  # records that may be anybody's
     if bound.spec.suppressed == "out":
-        nobody = exp.select("*").from_(names["suppressed_secrets"]).where("FALSE")
-        tables.make("nobody", nobody)
-        candidates["suppressed_secrets"] = "nobody"
-    tables.make(names["spot_secrets"], template("spot_secrets", **candidates))
+        tables.make("nobody", exp.select("*").from_(of_anybody).where("FALSE"))
+        of_anybody = "nobody"
+    candidates = template("spot_secrets", **names | {"suppressed_secrets": of_anybody})
+    tables.make(names["spot_secrets"], candidates)
     tables.make(names["spot_sizes"], template("spot_sizes", **names))
     (finding,) = rows(tables, template("finding", **names))  # counts of people by classes found
     if not nearest:
@@ -267,9 +272,7 @@ def find_people(tables: Tables, bound: Bound, release: Release) -> Row:
         (correct,) = rows(tables, template("correctness", **names))
         finding |= correct
         tables.drop("own_classes")
-    tables.drop(
-        "reached", "spots", points, pairs, f"nearest_{r}", "nobody", *(names[name] for name in read)
-    )
+    tables.drop("reached", "spots", "nobody", *(names[name] for name in dropped))
     for column in columns:
         tables.drop(*(column.names[name] for name in ("cells", "spans", "members")))
     return extent | finding
@@ -373,14 +376,14 @@ def _is_exact(tables: Tables, bound: Bound) -> bool:
     A sum is at most the product of the largest frequency in each release, times the values of the
     secret that can be left, times the people.
     """
-    frequencies, values = [], []
+    frequencies, values = [], []  # by release
     for release in bound.releases:
         sizes = exp.table_(f"spot_sizes_{release.number}")
         ((best, effective),) = tables.rows(exp.select("max(best)", "max(effective)").from_(sizes))
         frequencies.append(best or 1)  # NULL: a release without spots
         values.append(effective or 1)
     ((people,),) = tables.rows(exp.select("sum(people)::BIGINT").from_("crowd"))
-    # The values that are left are in all releases: no more than the fewest.
+    # Values that are left occur in all releases, so they are no more than in any of these.
     return bool(math.prod(frequencies) * min(values) * people * MOST_PARTS < EXACT_LIMIT)
 
 

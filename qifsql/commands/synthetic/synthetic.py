@@ -228,33 +228,27 @@ def _describe(files: Files, options: SyntheticOptions, learner: Learner | None) 
     }
     if files.control is not None:
         sizes["control"] = files.control.records
-    return {
+    taken = ("where", "sweep", "questions", "attempts", "terms", "links", "neighbours", "distances")
+    described = {
         "dataset": files.original.title,
         "releases": [file.title for file in files.releases],
-        "control": None if files.control is None else files.control.title,
+        "control": files.control and files.control.title,
         "qids": list(files.qids),
         "secrets": list(files.secrets),
         "expressions": expressions(attributes),
-        "where": options["where"],
         "by": files.by,
-        **({} if options["person"] is None else {"person": options["person"]}),
         "thresholds": certainties(options["thresholds"]),
-        "sweep": options["sweep"],
-        "questions": options["questions"],
         "split": list(as_names(options["split"])),
-        "attempts": options["attempts"],
-        "terms": options["terms"],
-        "links": options["links"],
-        "neighbours": options["neighbours"],
-        "distances": options["distances"],
-        "learner": None if learner is None else learner.name,
-        "learner_seed": None if learner is None else learner.seed,
-        "rapid": None if learner is None else float(learner.level),
+        **{name: options[name] for name in taken},  # type: ignore[literal-required]
+        "learner": learner and learner.name,
+        "learner_seed": learner and learner.seed,
+        "rapid": learner and float(learner.level),
         "require": list(as_tuple(options["require"])),
         "sizes": sizes,
         **of_files(file.microdata.dataset for file in files.files),
         **repeated_people(files.original.microdata.repeated),
     }
+    return described | ({"person": options["person"]} if options["person"] is not None else {})
 
 
 def _notes(files: Files, options: SyntheticOptions, work: Measurements) -> list[str]:
@@ -314,8 +308,8 @@ def failure_note(bound: Bound, rows: Iterable[Row]) -> str:
     for row in rows:
         value = row["value"]  # None: a share of nobody
         if row["measure"] == bound.measure and value is not None and bound.distance(value):
-            about = [row["release"], *([row["secret"]] if row["secret"] is not None else [])]
-            failures.append(f"{', '.join(about)}: {value:.4g}")
+            about = ", ".join(filter(None, (row["release"], row["secret"])))
+            failures.append(f"{about}: {value:.4g}")
     return f"not met: {bound.text} ({'; '.join(failures)})" if failures else ""
 
 
