@@ -133,17 +133,17 @@ def _remove_rare(recoding: Recoding, batches: Sequence[Sequence[str]]) -> None:
     have the same cells. So only the others are copied, and counted again and again.
     """
     count = recoding.passes.stream.count  # runs a statement; returns the rows of its table
-    unchanged = 0  # how many batches, the last one included, removed no class in a row
-    while unchanged < len(batches):
+    idle_batches = 0  # how many batches in a row, up to the last one, would remove no class now
+    while idle_batches < len(batches):
         for copy_removable, remove_first, remove_again, update_shown in batches:
             removable = remaining = count(copy_removable)
             for statement in chain([remove_first], repeat(remove_again)):
                 before, remaining = remaining, count(statement)
                 if remaining in (0, before):
                     break
-            unchanged += 1
+            idle_batches += 1
             if remaining < removable:
-                unchanged = 1  # this batch would remove no more, but the others may
+                idle_batches = 1  # the others may now remove more
                 count(update_shown)
 
 

@@ -6,7 +6,7 @@ BY of these numbers without their last bits, in ``tuples`` or in the classes of 
 
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import NamedTuple
@@ -22,7 +22,7 @@ from qifsql.counting.risks import Risk, risk
 from qifsql.counting.scales import own_name
 from qifsql.measures.profile import Profile
 from qifsql.query import render
-from qifsql.query.plan import Plan, Step
+from qifsql.query.plan import Plan, Select, Step
 from qifsql.query.splice import make_step, splice
 
 LARGE_TABLE = 10_000  # rows from which on a coarser table is worth making
@@ -187,22 +187,30 @@ class NodeCounts:
             key=lambda source: source.rows,
         )
         most_rows = source.rows // SHRINKAGE  # of the table that may be made
-        is_worth_while = source.rows > LARGE_TABLE and len(self._columns_that_part(node)) > 1
-        # Rows that also have the person, who differs, hardly become fewer.
-        is_worth_while = is_worth_while and not self.recoding.counts_people
-        all_rows = sum(s.rows for s in self.sources)
-        if not is_worth_while or all_rows + most_rows > 2 * self.sources[0].rows:
-            return source
-        finer = self._finer_node(node, source)
+        is_worth_while = (
+            source.rows > LARGE_TABLE
+            and len(self._columns_that_part(node)) > 1
+            # Rows that also have the person, who differs, hardly become fewer.
+            and not self.recoding.counts_people
+            and sum(s.rows for s in self.sources) + most_rows <= 2 * self.sources[0].rows
+        )
+        finer = self._finer_node(node, source) if is_worth_while else None
         if finer is None:
             return source
-        name, tables = f"rolled_{len(self.sources)}", {"tuples": own_name(source.table)}
-        numbers = self.recoding.numbered_shifts(finer)
-        people = self.recoding.view(
-            "rolled_up", tables=tables, numbers=numbers, qids=self.recoding.columns
-        )
-        self.sources.append(Source(finer, name, self.passes.keep(name, people)))
+        name, shifts = f"rolled_{len(self.sources)}", self.recoding.numbered_shifts(finer)
+        rows = self.passes.keep(name, self._view_of_table("rolled_up", source.table, shifts))
+        self.sources.append(Source(finer, name, rows))
         return self.sources[-1]
+
+    def _view_of_table(
+        self, view: str, table: str, numbers: Mapping[str, int] | None = None
+    ) -> Select:
+        """Return the query of ``sql/anonymise/VIEW`` over people or classes, which ``table`` has.
+
+        The view calls the table ``tuples``; ``numbers`` are its constants.
+        """
+        tables = {"tuples": own_name(table)}
+        return self.recoding.view(view, tables=tables, numbers=numbers, qids=self.recoding.columns)
 
     def _finer_node(self, node: Node, source: Source) -> Node | None:
         """Return the finest node whose table is still small beside ``source``; None if none is.
@@ -216,10 +224,15 @@ class NodeCounts:
         open_qids = set(self.recoding.qids)
 
         def gain(i: int) -> float:
-            """Return how much the nodes grow for the growth of the cells, both as logarithms."""
+            """Return what a finer step of quasi-identifier i gains: nodes for cells.
+
+            It is the logarithm of the factor by which the nodes that are coarser become more,
+            divided by that of the factor by which the cells of the step become more.
+            """
             sizes, s = self.recoding.sizes[i - 1], node[i - 1]
-            factor = math.log(sizes[s - 1].cells / sizes[s].cells)
-            return math.log1p(1 / (len(sizes) - s)) / factor if factor else math.inf
+            more_cells = math.log(sizes[s - 1].cells / sizes[s].cells)
+            more_nodes = math.log1p(1 / (len(sizes) - s))
+            return more_nodes / more_cells if more_cells else math.inf
 
         while open_qids := {i for i in open_qids if node[i - 1] > source.node[i - 1]}:
             i = max(open_qids, key=lambda i: (gain(i), i))
@@ -239,15 +252,9 @@ class NodeCounts:
         """
         name = f"sample_{source.table}"
         if name not in self.samples:
-            tables, numbers = {"tuples": own_name(source.table)}, {"stride": SAMPLE}
-            drawn = self.recoding.view(
-                "sample_of_tuples", tables=tables, numbers=numbers, qids=self.recoding.columns
-            )
+            drawn = self._view_of_table("sample_of_tuples", source.table, {"stride": SAMPLE})
             self.samples[name] = self.passes.keep(name, drawn)
-            tables = {"tuples": own_name(name)}
-            query = self.recoding.view(
-                "classes_of_sample", tables=tables, qids=self.recoding.columns
-            )
+            query = self._view_of_table("classes_of_sample", name)
             self.texts[name] = render.statement(Plan((), query))
         ((classes, single),) = self.passes.stream.rows(self.texts[name], self.recoding.shifts(node))
         factor = math.sqrt(source.rows / max(1, self.samples[name]))
@@ -297,8 +304,9 @@ class NodeCounts:
     ) -> tuple[Step, ...]:
         """Return the steps of a plan that ends with ``sizes_of_node``, the sizes of its classes.
 
-        They are counted in ``table``. ``judged`` is the view of sizes that leaves out the classes
-        to suppress (see ``judged_steps``), if there may be any. A node is a parameter of the SQL.
+        They are counted in ``table``. If there may be classes to suppress (``judged_steps``), the
+        sizes are those of the view ``judged``, in its ``shape``, which marks these classes. The
+        steps of the node are parameters of the SQL.
         """
         sizes = self.recoding.view("sizes_of_node", places=columns)
         if is_shown or self.passes.coded.judges(self.recoding.limits):

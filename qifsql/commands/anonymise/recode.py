@@ -8,7 +8,7 @@ quasi-identifier; its classes are counted by ``qifsql.commands.anonymise.node_co
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import accumulate, pairwise, zip_longest
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from qifsql.commands.anonymise.lattice import Node
@@ -22,9 +22,9 @@ from qifsql.errors import ColumnError, InputError, plural, quoted
 from qifsql.measures import utility
 from qifsql.query import microdata_steps
 from qifsql.query.columns import union
-from qifsql.query.plan import Plan, Select, Step
+from qifsql.query.plan import Plan, Select
 from qifsql.query.shapes import Shape
-from qifsql.query.splice import splice
+from qifsql.query.splice import make_step, splice
 
 MOST_BITS = 126  # of a number of a value: no HUGEINT is 2^127
 
@@ -82,10 +82,13 @@ class Recoding:
         """Return the numbers of all columns that make classes."""
         return range(1, self.passes.coded.width + 1)
 
+    def step_numbers(self, node: Node) -> list[int]:
+        """Return the step of each column that makes classes: those of a node, 0 of a stratum."""
+        return [*node, *(0 for _ in self.strata)]
+
     def steps_at(self, node: Node) -> list[StepSize]:
-        """Return the steps of all columns at a node; a stratum has one step."""
-        steps = (*node, *(0 for _ in self.strata))
-        return [sizes[s] for sizes, s in zip(self.sizes, steps, strict=True)]
+        """Return the sizes of the steps of all columns at a node."""
+        return [sizes[s] for sizes, s in zip(self.sizes, self.step_numbers(node), strict=True)]
 
     def shifts(self, node: Node) -> list[int]:
         """Return the bits that the step of each column leaves out of the number of a value."""
@@ -103,10 +106,10 @@ class Recoding:
         """
         for i in self.columns:
             steps = () if i in self.strata else self.steps[i - 1]
-            coarser = steps[1:]
+            coarser = steps[1:]  # the first step has the values as they are
             shape = {"qid": i, "height": len(coarser)}
             forms = microdata_steps.forms(own_name(scale_table(i)), [step.form for step in coarser])
-            grouped = Step("steps_of", "One row per value.", splice("anonymise/steps", shape=shape))
+            grouped = make_step("anonymise/steps", "steps_of", shape=shape)
             ranks = splice("anonymise/ranks", shape=shape)
             self.passes.keep(f"steps_{i}", Plan((forms, grouped), ranks))
             self._check_levels(i, steps)
@@ -121,9 +124,10 @@ class Recoding:
         not its values, all values of a group get one place, so that records with equal cells are
         counted together. Else each value keeps its own place, as in a stratum, which has no steps.
         """
-        for i, s in zip_longest(self.columns, node, fillvalue=0):
-            step = s if i <= len(node) and self.steps[i - 1][s].hides_values(shape) else 0
-            columns = {"own_step": column_of(i, step), "place": f"place_{i}"}
+        for i, s in enumerate(self.step_numbers(node), 1):
+            shows_group = i in self.qids and self.steps[i - 1][s].hides_values(shape)
+            own_step = column_of(i, s if shows_group else 0)  # step 0 has the values as they are
+            columns = {"own_step": own_step, "place": f"place_{i}"}
             self.passes.keep(f"bases_{i}", self.view_of_steps("bases", i, columns))
 
     def _nest_steps(self, i: int, height: int) -> None:
@@ -132,9 +136,10 @@ class Recoding:
         A group gets the bits of its group on the next step, followed by those of its rank in it.
         The number of groups and bits of each step are added to ``sizes``.
         """
-        # In turn of each step: its groups, and the bits that the ranks of its groups take.
+        # Two numbers for each step: its groups, and the bits that the ranks of its groups take.
         row = self.passes.row(self.view_of_steps("sizes_of_steps", i, {}, qid=i, height=height))
-        cells, shifts = row[::2], list(accumulate(row[1::2], initial=0))
+        cells, bits = row[::2], row[1::2]
+        shifts = list(accumulate(bits, initial=0))  # the bits behind each step, and all bits
         if shifts[-1] > MOST_BITS:
             name = quoted(self.scales[i - 1].attribute.name)
             raise InputError(f"{name} has too many steps; name fewer")
@@ -177,7 +182,9 @@ class Recoding:
         for s, _ in enumerate(self.steps[i - 1]):
             columns = {"own_step": column_of(i, s), "place": f"place_{i}"}
             row = self.passes.row(self.view_of_steps("lost_by_step", i, columns))
-            generalised, listed, spanned, entropy = map(int, row)  # entropy in 2^-40 nats
+            # Records with a cell of several values; sums over all records: of the values in their
+            # cells, of the lengths of these on the scale, and of their entropy in 2^-40 nats.
+            generalised, listed, spanned, entropy = map(int, row)
             covered, length = (spanned, scale.span) if scale.interval else (listed, scale.values)
             penalty = utility.penalty(covered, length, suppressed=0, records=records)
             losses.append(StepLoss(penalty, Fraction(entropy, records << 40), idle=not generalised))

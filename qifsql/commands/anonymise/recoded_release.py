@@ -1,7 +1,6 @@
 """The release of a recoding: classes at a node, suppressed cells, and what the cells hold."""
 
 from collections.abc import Sequence
-from itertools import zip_longest
 
 from sqlglot import exp
 
@@ -27,9 +26,8 @@ def make_release(recoding: Recoding, node: Node, order: Sequence[int] = ()) -> N
     """
     passes, columns = recoding.passes, recoding.columns
     different = Step("combinations", "One row per different person.", passes.query("combinations"))
-    steps = [s for s, _ in zip_longest(node, columns, fillvalue=0)]
     tables = {f"steps_{i}": own_name(f"steps_{i}") for i in columns}
-    people = recoding.view("placed_tuples", tables=tables, steps=steps)
+    people = recoding.view("placed_tuples", tables=tables, steps=recoding.step_numbers(node))
     of_node = Step("tuples_of_node", "One row per different person.", people)
     passes.keep("done", Plan((different, of_node), recoding.view("done_of_node")))
     _refuse_classes(recoding)
@@ -38,7 +36,7 @@ def make_release(recoding: Recoding, node: Node, order: Sequence[int] = ()) -> N
         passes.replace("done", view)
         passes.drop("refused")
         _refuse_classes(recoding)
-    if len(set(order)) == len(recoding.qids):
+    if len(set(order)) == len(recoding.qids):  # a class may have all of its cells suppressed
         view = recoding.view("nothing_left", tables=TABLES, places=recoding.qids)
         passes.append("refused", view)
 

@@ -18,6 +18,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import count
 
 from qifsql.counting.integer_programs import InfeasibleError, Least, OpenError, Program, Row
 
@@ -278,9 +279,9 @@ def _price(problem: Problem, c: int, inside: Collection[int]) -> int | None:
 class _BlockProgram:
     """The integer program of a block: who is placed in which group, and who lends.
 
-    Columns, in this order: the records of each class in each group (``pairs``), whether a group is
-    used, how many records it borrows, and how many records of a class leave the block, at its
-    price. ``first_used``, ``first_lent`` and ``first_leaving`` are where each kind begins.
+    Its unknowns have numbers: ``placed``, by class and group, the records of the class in the
+    group; by group, whether it is ``used``, and the records ``lent`` to it; and by class, the
+    records ``leaving`` the block, at the price of the class.
     """
 
     def __init__(
@@ -291,77 +292,78 @@ class _BlockProgram:
         *,
         lends_spare_only: bool = False,
     ) -> None:
-        """List the columns (unknowns) of the program, in the order that the class states.
+        """Assign a number to each unknown; ``inside`` are the classes of the block.
 
-        ``inside`` are the classes of the block. ``prices``: what a record costs that leaves it, in
-        ``PARTS`` of a cell, by class; those without a price stay. With ``lends_spare_only`` a group
-        borrows what classes can spare, else all that it lacks.
+        ``prices``: what a record costs that leaves it, in ``PARTS`` of a cell, by class; those
+        without a price stay. With ``lends_spare_only`` a group borrows what classes can spare, else
+        all that it lacks.
         """
         self.problem, self.prices, self.lends_spare_only = problem, prices, lends_spare_only
-        self.groups = _useful_groups(problem, inside)
-        self.pairs = [(c, g) for g, classes in self.groups.items() for c in classes]
         self.classes = sorted(inside)
-        self.leaving = [c for c in self.classes if c in prices]
-        self.first_used = len(self.pairs)
-        self.first_lent = self.first_used + len(self.groups)
-        self.first_leaving = self.first_lent + len(self.groups)
-        self.columns = self.first_leaving + len(self.leaving)
+        groups = _useful_groups(problem, inside)
+        numbers = count()
+        pairs = ((c, g) for g, classes in groups.items() for c in classes)
+        self.placed = dict(zip(pairs, numbers, strict=False))
+        self.used = dict(zip(groups, numbers, strict=False))
+        self.lent = dict(zip(groups, numbers, strict=False))
+        self.leaving = dict(zip((c for c in self.classes if c in prices), numbers, strict=False))
+        self.columns = next(numbers)
 
     def solve(self, attained: int, deadline: float) -> Least:
         """Return the fewest suppressed cells of the block (in ``PARTS`` of a cell).
 
-        There is a solution only if it is less than ``attained``. The unknowns of the program are
-        numbers of records, in the order of the class: each has a largest value and a cost.
+        There is a solution only if it is less than ``attained``.
         """
         sizes = self.problem.sizes
-        groups = [self.problem.groups[g] for g in self.groups]
-        cost_of = {g: self.problem.groups[g].cells * PARTS for g in self.groups}
-        most_lent = [self.problem.k - 1 if group.lendable else 0 for group in groups]
-        if self.lends_spare_only:
-            most_lent = [
-                min(lent, max(g.spare, 0)) for lent, g in zip(most_lent, groups, strict=True)
-            ]
-        columns = [  # largest value, cost
-            *((sizes[c], cost_of[g]) for c, g in self.pairs),
-            *((1, 0) for _ in groups),  # whether the group is used
-            *((lent, cost_of[g]) for lent, g in zip(most_lent, self.groups, strict=True)),
-            *((sizes[c], self.prices[c]) for c in self.leaving),
-        ]
-        goal = {j: cost for j, (_, cost) in enumerate(columns) if cost}
-        bounds = [(0, upper) for upper, _ in columns]
+        largest = {j: sizes[c] for (c, _), j in self.placed.items()}  # of each unknown
+        costs = {j: self._cost(g) for (_, g), j in self.placed.items()}
+        largest |= dict.fromkeys(self.used.values(), 1)
+        for g, j in self.lent.items():
+            group = self.problem.groups[g]
+            lent = self.problem.k - 1 if group.lendable else 0
+            largest[j] = min(lent, max(group.spare, 0)) if self.lends_spare_only else lent
+            costs[j] = self._cost(g)
+        for c, j in self.leaving.items():
+            largest[j], costs[j] = sizes[c], self.prices[c]
+        bounds = [(0, largest[j]) for j in range(self.columns)]
+        goal = {j: cost for j, cost in costs.items() if cost}
         try:
             program = Program(bounds, list(self._rows()), deadline)
             return program.minimise(goal, attained, nodes=NODES)
         except InfeasibleError:
             return Least(attained, attained, None)
 
+    def _cost(self, g: int) -> int:
+        """Return what a record loses in a group, in ``PARTS`` of a cell."""
+        return self.problem.groups[g].cells * PARTS
+
     def placements(self, least: Least) -> Placements:
         """Return the placements of a solution.
 
         They are empty if there is none, a record leaves, or no class can lend what a group lacks.
         """
-        if least.solution is None or any(least.solution[self.first_leaving :]):
+        people = least.solution
+        if people is None or any(people[j] for j in self.leaving.values()):
             return {}
-        loans = zip(self.groups, least.solution[self.first_lent :], strict=False)
-        if any(lent > self.problem.groups[g].spare for g, lent in loans if lent):
+        groups = self.problem.groups
+        if any(people[j] > max(groups[g].spare, 0) for g, j in self.lent.items()):
             return {}
-        placed = zip(self.pairs, least.solution, strict=False)
-        return {pair: people for pair, people in placed if people}
+        return {pair: people[j] for pair, j in self.placed.items() if people[j]}
 
     def _rows(self) -> Iterator[Row]:
         """Yield the conditions: all records have a place, and a group has k of them or none."""
         sizes, k = self.problem.sizes, self.problem.k
-        of_class: dict[int, list[int]] = {c: [] for c in self.classes}
-        of_group: dict[int, dict[int, int]] = {g: {} for g in self.groups}  # records by column
-        for j, (c, g) in enumerate(self.pairs):
+        of_class: dict[int, list[int]] = {c: [] for c in self.classes}  # numbers of unknowns
+        of_group: dict[int, dict[int, int]] = {g: {} for g in self.used}  # with sizes of classes
+        for (c, g), j in self.placed.items():
             of_class[c].append(j)
             of_group[g][j] = sizes[c]
-        for j, c in enumerate(self.leaving, self.first_leaving):
+        for c, j in self.leaving.items():
             of_class[c].append(j)
         for c, columns in of_class.items():  # each record is placed once, or leaves
             yield Row(columns=columns, factors=[1 for _ in columns], lower=sizes[c], upper=sizes[c])
-        for n, size_of in enumerate(of_group.values()):
-            used, lent = self.first_used + n, self.first_lent + n
+        for g, size_of in of_group.items():
+            used, lent = self.used[g], self.lent[g]
             people = sum(size_of.values())
             # placed + lent >= k * used
             yield Row([*size_of, lent, used], [*(1 for _ in size_of), 1, -k], 0, people + k)
