@@ -188,6 +188,32 @@ SELECT
 FROM contained
 CROSS JOIN units;
 
+-- One row per value of a secret: its number in their order, missing if the value is.
+CREATE OR REPLACE VIEW secret_codes AS
+SELECT
+    secret AS value,
+    CASE WHEN secret IS NOT NULL THEN dense_rank() OVER (ORDER BY secret ASC NULLS LAST)::INTEGER END AS code
+FROM (SELECT DISTINCT secret FROM original) AS different;
+
+-- One row per record of the original: the number of each quasi-identifier in each of its states, of which
+-- it has so many, missing if it is suppressed there; the numbers of the secrets, and the person.
+{# coded_states(states=[2, 1], secrets=[1, 2], person=False), coded_states(states=[1], secrets=[], person=True) #}
+CREATE OR REPLACE VIEW coded_states AS
+SELECT
+    {% for count in states %}
+    {% set j = loop.index %}
+    {% for i in range(count) %}
+    CASE WHEN NOT codes_{{ j }}.hidden_{{ i }} THEN codes_{{ j }}.state_{{ i }} END AS state_{{ j }}_{{ i }},
+    {% endfor %}
+    {% endfor %}
+    {{ secrets | each("secret_codes_#.code AS secret_#,") }}
+    {{ "original.person," if person }}
+FROM original
+{% for count in states %}
+INNER JOIN codes_{{ loop.index }} ON original.qid_{{ loop.index }} IS NOT DISTINCT FROM codes_{{ loop.index }}.value
+{% endfor %}
+{{ secrets | each("INNER JOIN secret_codes_# ON original.secret_# IS NOT DISTINCT FROM secret_codes_#.value") }};
+
 -- One row per record, by the numbers of its values: the lot that it draws, which depends on these and
 -- on the seed. Records that are alike draw in turn, each a lot of its own, so that their order does not
 -- matter.
@@ -200,7 +226,7 @@ FROM (
     SELECT
         *,
         concat({{ qids | each("state_#_0, ','", ", ") }}{{ secrets | each(", secret_#, ','") }}) AS own
-    FROM alike
+    FROM coded_states
 ) AS joined;
 
 -- One row per value of a coarser column: its records, how many values of the original it merges,

@@ -22,9 +22,9 @@ from qifsql.engine.tables import Tables
 from qifsql.errors import DatasetError
 from qifsql.measures import utility
 from qifsql.query import microdata_steps
-from qifsql.query.columns import equal, same
+from qifsql.query.columns import equal
 from qifsql.query.plan import Plan, Step
-from qifsql.query.splice import splice
+from qifsql.query.splice import make_step, splice
 
 LOT_DIGITS = 13  # hexadecimal digits of a lot: 52 bits
 
@@ -91,48 +91,27 @@ class States:
         secret is.
         """
         microdata, person = self.attack.microdata, self.attack.microdata.person
-        named = [(f"qid_{j}", a) for j, a in enumerate(microdata.qids, 1)]
-        named += [(f"secret_{j}", a) for j, a in enumerate(microdata.secrets, 1)]
-        named += [] if person is None else [("person", person)]
-        columns = [exp.alias_(microdata_steps.normal(a), name) for name, a in named]
-        rows = select_records(microdata.dataset, columns, microdata.where).subquery("rows")
-        query = exp.select().from_(rows)
-        if person is not None:
-            query = query.select(exp.column("person", "rows"))
-        for j, width in enumerate(widths, 1):
-            codes = f"codes_{j}"
-            is_value = same(exp.column(f"qid_{j}", "rows"), exp.column("value", codes))
-            query = query.join(exp.table_(codes), on=is_value)
-            for i in range(width):
-                is_hidden = exp.column(f"hidden_{i}", codes)
-                rank = exp.column(f"state_{i}", codes)
-                shown_rank = exp.Case().when(is_hidden, exp.null()).else_(rank)
-                query = query.select(exp.alias_(shown_rank, f"state_{j}_{i}"))
-        for j, _ in enumerate(microdata.secrets, 1):
-            codes, name = self._code_secret(j, rows), f"secret_{j}"
-            is_value = same(exp.column(name, "rows"), exp.column("value", codes))
-            column = exp.column("code", codes).as_(name)
-            query = query.join(exp.table_(codes), on=is_value).select(column)
-        plan = Plan((), query)
+        attributes = {f"qid_{j}": a for j, a in enumerate(microdata.qids, 1)}
+        attributes |= {f"secret_{j}": a for j, a in enumerate(microdata.secrets, 1)}
+        attributes |= {} if person is None else {"person": person}
+        columns = [exp.alias_(microdata_steps.normal(a), name) for name, a in attributes.items()]
+        records = select_records(microdata.dataset, columns, microdata.where)
+        original = Step("original", "One row per record: its values.", records)
+        secrets = range(1, len(microdata.secrets) + 1)
+        for j in secrets:
+            codes = splice("compare/secret_codes", secret=j)
+            self.tables.make(f"secret_codes_{j}", Plan((original,), codes))
+        shape = {"states": widths, "secrets": secrets, "person": person is not None}
+        coded = make_step("compare/coded_states", shape=shape)
+        plan = Plan((original,), coded.query)
         if seed is not None:
-            coded = Step("alike", "One row per record, by the numbers of its values.", query)
-            numbers = {"qids": range(1, len(widths) + 1)}
-            numbers["secrets"] = range(1, len(microdata.secrets) + 1)
-            lots = splice("compare/lots", numbers={"wanted_seed": seed}, shape=numbers)
-            plan = Plan((coded,), lots)
+            numbered = {"qids": range(1, len(widths) + 1), "secrets": secrets}
+            lots = splice("compare/lots", numbers={"wanted_seed": seed}, shape=numbered)
+            plan = Plan((original, coded), lots)
         self.tables.make("released", plan)
         statement = self.tables.statements[-1]
         paths, name = microdata.dataset.paths, microdata.dataset.name
         return Dataset(name, "duckdb", paths, table="released", schema="main", statement=statement)
-
-    def _code_secret(self, j: int, rows: exp.Subquery) -> str:
-        """Create ``secrets_j``: a row per value of a secret, with its rank; return its name."""
-        codes, secret = f"secrets_{j}", exp.column(f"secret_{j}")
-        values = exp.select(secret).distinct().from_(rows.copy()).subquery("different")
-        code = exp.Case().when(secret.is_(exp.null()), exp.null()).else_(_rank(f"secret_{j}"))
-        ranked = exp.select(secret.as_("value"), exp.alias_(code, "code"))
-        self.tables.make(codes, ranked.from_(values))
-        return codes
 
     def variant(self, variant: Variant) -> BoundAttack:
         """Return the attack on the changed release: on the columns of these states of ``released``.
