@@ -19,6 +19,7 @@ CLASS = (
     "values, a person may be in several classes, or in none."
 )
 
+TITLE = "Releases together: {name}"
 KIND = Kind(columns=("releases", "effective_posterior"), shared=("releases", "curve", "truth"))
 
 
@@ -183,12 +184,6 @@ def _count(n: int | None) -> str:
 
 def _number(value: float | None) -> str:
     return "-" if value is None else number(f"{value:,.2f}".rstrip("0").rstrip("."))
-
-
-def chapter(stored: Stored) -> tuple[str, list[Part]]:
-    """Return the title and the parts of a chapter about a stored result."""
-    title = said("Releases together: {name}", name=stored.name)
-    return title, parts(stored.frame, stored.details, stored.spec)
 
 
 def headline(stored: Stored) -> list[str]:

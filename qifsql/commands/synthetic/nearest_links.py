@@ -66,6 +66,7 @@ class NearestLinks:
             steps = (view_step("people_lots", lots), numbering_step(self.coded, people))
             query = splice("synthetic/drawn_people", words=self.coded.words)
             self.tables.make(f"drawn_{people}", Plan(steps, query))
+            # A drawn person counts 1 in the column of the file that they are in, 0 in the other.
             counts = [number(people == name).as_(name) for name in ("original", "control")]
             queries.append(exp.select(*keys, *counts).from_(exp.table_(f"drawn_{people}")))
         query = exp.select("sum(original)::BIGINT AS original", "sum(control)::BIGINT AS control")

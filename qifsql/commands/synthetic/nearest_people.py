@@ -55,9 +55,9 @@ def make_scales(tables: Tables, attributes: Sequence[Attribute]) -> int:
             tables.make(values, query)
             names = {"values_of_numbers": values}
             tables.make(f"ends_{i}", splice("synthetic/ends_of_numbers", tables=names))
-            query = exp.select("*").from_(exp.Table(this=exp.to_identifier(f"ends_{i}")))
-            # The least value, the length of the scale, and how many steps make 1 (NULL: no step).
-            ((_least, span, steps_per_unit),) = tables.rows(query)
+            # The length of the scale, and how many steps make 1 (NULL: the values have no step).
+            ends = exp.select("span", "factor").from_(exp.table_(f"ends_{i}"))
+            ((span, steps_per_unit),) = tables.rows(ends)
             has_steps = span and steps_per_unit is not None  # else one value, or no common step
             lengths[i] = round(span * steps_per_unit) if has_steps else 0
     multiple = math.lcm(*(length for length in lengths.values() if length))

@@ -158,22 +158,20 @@ class SomePredicates:
             Step("drawn_values", "The drawn records, coded.", drawn),
             view_step("conditions", conditions),
         ]
-        remaining = "conditions"
+        synthetic = exp.column(f"synthetic_{release}").as_("synthetic")
+        tried = "conditions"  # the step of the predicates that may still single out
         for n, table in enumerate([*samples, CELLS], 1):  # the smallest sample comes first
-            counts: list[exp.Expr] = [exp.column("original"), exp.column("control")]
-            counts.append(exp.column(f"synthetic_{release}").as_("synthetic"))
-            candidates = self._select_values(table, fields).select(*counts)
-            names = {"candidates": f"candidates_{n}", "conditions": remaining}
+            candidates = self._select_values(table, fields).select("original", "control", synthetic)
+            names = {"candidates": f"candidates_{n}", "conditions": tried}
             matches = splice("synthetic/matches", words=words, places=places, tables=names)
             steps.append(Step(names["candidates"], "Tuples, coded.", candidates))
             steps.append(view_step("matches", matches, f"matches_{n}"))
-            if table == CELLS:
-                break
-            names = {"conditions": remaining, "matches": f"matches_{n}"}
-            rare = splice("synthetic/rare_conditions", tables=names)
-            remaining = f"conditions_{n}"
-            steps.append(view_step("rare_conditions", rare, remaining))
-        cells = {"cells": steps[-1].name}
+            if table != CELLS:
+                names = {"conditions": tried, "matches": f"matches_{n}"}
+                tried = f"conditions_{n}"
+                rare = splice("synthetic/rare_conditions", tables=names)
+                steps.append(view_step("rare_conditions", rare, tried))
+        cells = {"cells": steps[-1].name}  # the matches with all tuples
         result = splice("synthetic/predicates", columns={"synthetic": "records"}, tables=cells)
         return Plan(tuple(steps), result)
 

@@ -11,6 +11,7 @@ from qifsql.presentation.parts import Heading, Paragraph, Part, Spec, Table, Tab
 from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
 
+TITLE = "Treatment: {name}"
 KIND = Kind(
     columns=("records", "people", "dropped"), shared=("comparison", "changes"), essential=True
 )
@@ -78,12 +79,6 @@ def _risk_table(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Par
     ):
         table.add_row(name, write(before[column]), write(after[column]))
     return [Heading(words.heading(before)), table]
-
-
-def chapter(stored: Stored) -> tuple[str, list[Part]]:
-    """Return the title and the parts of a chapter about a stored result."""
-    title = said("Treatment: {name}", name=stored.name)
-    return title, parts(stored.frame, stored.details, stored.spec)
 
 
 def headline(stored: Stored) -> list[str]:
