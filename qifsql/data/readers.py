@@ -1,7 +1,7 @@
 """SQL that opens and reads a dataset: Parquet, CSV, JSON, frames, databases, and collections."""
 
 import codecs
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from hashlib import sha256
 

@@ -19,9 +19,9 @@ from qifsql.counting.locate import Located, locate, locate_nearest
 from qifsql.counting.spans import make_places, make_spans
 from qifsql.data.dataset import Column
 from qifsql.data.domains import Domain, common_domain, domain
-from qifsql.data.expressions import FLOATING, SOURCE, with_one_missing
+from qifsql.data.expressions import FLOATING, with_one_missing
 from qifsql.data.expressions import column as column_of
-from qifsql.data.readers import numbered_rows, relation
+from qifsql.data.readers import numbered_rows, select_records
 from qifsql.data.types import nested
 from qifsql.engine.tables import Tables
 from qifsql.errors import DatasetError, plural
@@ -89,9 +89,8 @@ def _load_people(tables: Tables, bound: Bound) -> None:
         if bound.key is None or release.key is None:
             continue
         alias = f"keys_{release.number}"
-        source = exp.alias_(relation(release.dataset), SOURCE, table=True)
         key = exp.alias_(_key_expression(release.key), "key")
-        keys = exp.select(key).from_(source).subquery(alias)
+        keys = select_records(release.dataset, [key]).subquery(alias)
         same_key = equal(exp.column("key", "people"), exp.column("key", alias))
         query = query.join(keys, on=same_key, join_type="semi")
     tables.make("people", query)
@@ -107,8 +106,7 @@ def read_secrets(tables: Tables, bound: Bound) -> None:
     for release in bound.releases:
         columns = [exp.alias_(cell, name) for name, cell in _cells(release).items()]
         secret = exp.alias_(_comparable(normal(release.secret), bound), "secret")
-        rows = exp.alias_(relation(release.dataset), SOURCE, table=True)
-        query = exp.select(*columns, secret, "count(*) AS records").from_(rows)
+        query = select_records(release.dataset, [*columns, secret]).select("count(*) AS records")
         positions = [exp.Literal.number(i) for i in range(1, len(columns) + 2)]  # all but records
         counted = f"counted_{release.number}"
         tables.doing("reading releases", release.title).make(counted, query.group_by(*positions))
@@ -155,8 +153,7 @@ def _load_own_classes(tables: Tables, release: Release) -> None:
     assert release.key is not None  # noqa: S101 - a key is of all releases
     cells = [exp.alias_(cell, name) for name, cell in _cells(release).items()]
     key = exp.alias_(_key_expression(release.key), "key")
-    source = exp.alias_(relation(release.dataset), SOURCE, table=True)
-    tables.make("keyed", exp.select(key, *cells).from_(source))
+    tables.make("keyed", select_records(release.dataset, [key, *cells]))
     numbers = [column.raw.number for column, _ in release.cells]
     names = {f"cells_{column.raw.number}": column.names["cells"] for column, _ in release.cells}
     names["classes"] = f"classes_{release.number}"

@@ -13,8 +13,8 @@ from qifsql.counting.scales import own_name, own_table, scale_table
 from qifsql.counting.spans import COLUMN_TABLES, Generalised, Raw, make_places, make_spans
 from qifsql.data.dataset import Column, Dataset
 from qifsql.data.domains import common_domain, domain
-from qifsql.data.expressions import SOURCE, column
-from qifsql.data.readers import LOADED, relation
+from qifsql.data.expressions import column
+from qifsql.data.readers import LOADED, select_records
 from qifsql.data.types import family, nested
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.tables import Tables
@@ -105,12 +105,12 @@ class ExternalReleases:
         *qids, secret_column = columns
         cells = {f"cell_{j}": _cell(c, csv=csv) for j, c in enumerate(qids, 1)}
         cells["secret"] = self._secret(secret_column, title, csv=csv)
-        rows = exp.alias_(relation(catalog.dataset), SOURCE, table=True)
         named = [exp.alias_(tree, name) for name, tree in cells.items()]
+        rows = select_records(catalog.dataset, named).subquery("rows")
         keys = [exp.column(name) for name in cells]
         release_number = exp.cast(exp.convert(number), "BIGINT").as_("number")
         counted = exp.select(release_number, *keys, "count(*) AS people")
-        counted = counted.from_(exp.select(*named).from_(rows).subquery("rows")).group_by(*keys)
+        counted = counted.from_(rows).group_by(*keys)
         if first:
             count = self.passes.keep("shown", counted)
         else:  # statements about releases without one person are not recorded

@@ -8,15 +8,8 @@ from sqlglot import exp
 
 from qifsql.counting.scales import own_name, own_table
 from qifsql.data.dataset import Column, Dataset
-from qifsql.data.expressions import (
-    FLOATING,
-    SOURCE,
-    column,
-    parse,
-    source_columns,
-    with_one_missing,
-)
-from qifsql.data.readers import numbered_rows, relation
+from qifsql.data.expressions import FLOATING, column, parse, source_columns, with_one_missing
+from qifsql.data.readers import numbered_rows, select_records
 from qifsql.data.types import family, nested
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.protocol import Engine
@@ -107,10 +100,7 @@ def draw(engine: Engine, records: Records, seed: int) -> tuple[pl.DataFrame, lis
     """
     name = records.dataset.name
     tables = Tables(engine, "counting records", name)
-    keys = exp.select(exp.alias_(_key(records), "key"))
-    keys = keys.from_(exp.alias_(relation(records.dataset), SOURCE, table=True))
-    if records.where is not None:
-        keys = keys.where(exp.paren(records.where))
+    keys = select_records(records.dataset, [exp.alias_(_key(records), "key")], records.where)
     keyed = Step("keyed", "One row per record: its key.", keys)
     ((n,),) = tables.rows(Plan((keyed,), exp.select("count(*)").from_("keyed")))
     if not n:
