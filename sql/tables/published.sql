@@ -115,7 +115,7 @@ SELECT DISTINCT
     END AS "lower",
     CASE
         WHEN meanings.kind IN ('hidden', 'letter') THEN asked.most_hidden
-        WHEN meanings.kind = 'below' THEN meanings.amount - 1
+        WHEN meanings.kind = 'below' THEN coalesce(asked.most_below, meanings.amount - 1)
         WHEN meanings.kind <> 'above' THEN asked.most_printed
     END AS "upper",
     meanings.kind IN ('hidden', 'letter', 'below') AS hidden

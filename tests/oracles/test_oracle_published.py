@@ -5,12 +5,13 @@ from collections import Counter
 from fractions import Fraction as F
 from itertools import product
 
-import oracle_published as oracle
 import pytest
 from effort import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from oracle_published import Cell, Problem, Table
+
+from qifsql.reference import published_arrays as oracle
+from qifsql.reference.published_arrays import Cell, Problem, Table
 
 # Protections.
 

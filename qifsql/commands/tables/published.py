@@ -294,13 +294,16 @@ def _possible_counts(layout: Layout) -> exp.Select:
     printed one of ``round:5`` at most 2 off.
     """
     protection, amount = layout.file.protection, exp.column("amount")
-    smallest, largest = protection.hidden() if protection.kind == "suppress" else (0, None)
+    smallest, largest = protection.hidden() if protection.hides else (0, None)
+    # A limit such as <5 is of what the protections before have made of a count.
+    most_below = largest if protection.before and largest is not None else None
     amounts = {
         "least_hidden": number(smallest),
         "most_hidden": exp.null() if largest is None else number(largest),  # NULL: any number
         "least_below": number(1 if protection.exact else smallest),  # of a text such as <5
+        "most_below": exp.null() if most_below is None else number(most_below),
         "least_printed": protection.lower(amount),
-        "most_printed": protection.upper(amount),
+        "most_printed": protection.upper(amount) or exp.null(),
     }
     query = splice("tables/text_counts", rows={"asked": amounts})
     return query.from_(_meanings(layout.file, layout.counts).subquery("meanings"))

@@ -22,6 +22,8 @@ PROTECTIONS = {
     r"suppress<(\d+) zeros": "counts below {n} are hidden, zeros too",
     r"round:(\d+)": "rounded to multiples of {n}",
     r"round:(\d+) random": "rounded at random to multiples of {n}",
+    r"round:(\d+) positive": "rounded to multiples of {n}, but only 0 to 0",
+    r"round:(\d+) random positive": "rounded at random to multiples of {n}, but only 0 to 0",
     r"noise:(\d+)": "noise: at most {n} off",
     r"atleast:(\d+)": 'counts from {n} on are told as "{n} or more"',
     r"partial:(\d+)": "up to {n} more may be in any cell",
@@ -114,6 +116,10 @@ def suppression(detail: pl.DataFrame, row: Row) -> str:
 
 def protection_in_words(text: str) -> str:
     """Return a protection, such as ``suppress<5``, in words; another text as it is."""
+    before, plus, last = text.rpartition("+")
+    if plus:
+        first, second = protection_in_words(before), protection_in_words(last)
+        return said("{first}, then {second}", first=first, second=second)
     pattern = next((pattern for pattern in PROTECTIONS if re.fullmatch(pattern, text)), None)
     if pattern is None:
         return text

@@ -39,7 +39,8 @@ class TableOptions(TypedDict, total=False):
         _published(
             TEXTS,
             "Table to make: DIMENSIONS[:PROTECTION], such as 'school,sex:suppress<5'; also "
-            "round:5, round:5 random, noise:2, atleast:10, suppress<5 zeros. Repeatable.",
+            "round:5, round:5 random, round:5 positive (only 0 becomes 0), noise:2, atleast:10, "
+            "suppress<5 zeros; several in a row: suppress<5+round:5. Repeatable.",
         ),
     ]
     published: Annotated[

@@ -209,6 +209,7 @@ class Request:
             "count": options["count"],
             "nested": list(as_tuple(options["nested"])),
             "possible": self.possible.name if self.possible is not None else None,
+            "published": [file.name for file in self.files],
             "releases": [release.dataset.name for release in self.releases],
             "ledger": None if self.ledger is None else self.ledger.path.name,
             "where": options["where"],

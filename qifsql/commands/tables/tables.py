@@ -219,7 +219,7 @@ def _attack_changed(
         rows, checks = attack.rows(measured), breakdown.checks(measured, options["small"])
     undone = int(checks["undone"].sum())
     # Under other protections a cell is either hidden or tells its count.
-    exact = checks.filter(~pl.col("protection").str.contains("^(?:round|noise)"))
+    exact = checks.filter(~pl.col("protection").str.contains("(?:round|noise)"))
     exact_cells = int((exact["cells"] - exact["hidden"]).sum())
     return [row | {"undone": undone} for row in rows], exact_cells
 

@@ -16,6 +16,7 @@ from qifsql.commands.verify import (
     second_engine,
     stored_request,
     sweep_checks,
+    table_checks,
     verdicts,
 )
 from qifsql.commands.verify.input_digests import Inputs, locate
@@ -50,7 +51,7 @@ TABLE_CHECKS: Mapping[str, tuple[str, Callable[[Request], Repetition], tuple[str
     "suda": (sample_unique_checks.WAY, sample_unique_checks.repeat, sample_unique_checks.TABLES),
 }
 """The one way to recompute results of a kind: its name, its function, the details it covers."""
-KINDS = ("attack", "sweep", *TABLE_CHECKS)  # of results whose numbers are recomputed
+KINDS = ("attack", "sweep", "tables", *TABLE_CHECKS)  # of results whose numbers are recomputed
 DAMAGE_ERRORS = (LookupError, TypeError, ValueError, AttributeError, pl.exceptions.PolarsError)
 """Errors of a table and a manifest that do not fit together."""
 NOT_COMPARED = (
@@ -172,6 +173,11 @@ def _verdicts(
     if stored.kind == "attack":
         repetitions = _repeat_attack(stored, inputs, settings)
         return verdicts.verdict_rows(stored, list(places(stored)), list(repetitions))
+    if stored.kind == "tables":
+        repeated_tables = attempt(table_checks.WAY, table_checks.repeat, stored, inputs, settings)
+        rows = verdicts.verdict_rows(stored, list(places(stored, RESULTS)), [repeated_tables])
+        reason = "this table of tables is not recomputed"
+        return [*rows, *verdicts.unchecked_tables(stored, reason, stored.details)]
     if stored.kind == "sweep" and stored.spec.get("sample") is not None:
         return verdicts.unchecked_tables(stored, "the numbers of a sweep of a sample are estimates")
     try:

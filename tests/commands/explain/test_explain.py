@@ -19,7 +19,6 @@ from typing import Any
 import oracle_households
 import oracle_learning
 import oracle_noise
-import oracle_published as op
 import oracle_synthetic
 import polars as pl
 import pytest
@@ -59,6 +58,7 @@ from qifsql.errors import InputError
 from qifsql.reference import channel as ch
 from qifsql.reference import entropies as en
 from qifsql.reference import microdata, naive_bayes, people_with_records, sure_claims
+from qifsql.reference import published_arrays as op
 from qifsql.reference import published_tables as pt
 from qifsql.reference import quasi_identifier_sets as su
 from qifsql.reference import sample_estimates as se

@@ -5,7 +5,6 @@ import random
 from pathlib import Path
 from typing import Any
 
-import oracle_published as oracle
 import pytest
 from effort import examples
 from hypothesis import given, settings
@@ -16,6 +15,7 @@ from qifsql.commands.tables import fit, small_components, solver
 from qifsql.counting import integer_programs
 from qifsql.counting.integer_programs import InfeasibleError, OpenError, Program, Row
 from qifsql.errors import InputError
+from qifsql.reference import published_arrays as oracle
 
 LATER = 10.0**9
 TRIANGLE = ["a", "a,b:suppress<4", "b,c:suppress<4", "a,c:suppress<4"]

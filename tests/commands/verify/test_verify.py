@@ -686,3 +686,28 @@ def test_sql_that_reads_no_data_is_refused(stored: Path) -> None:
     checked = qifsql.verify(path)
     assert checked.met is False
     assert "does not read all data" in " ".join(checked.frame["reason"].drop_nulls())
+
+
+@pytest.mark.parametrize(
+    "protection", ["", ":suppress<3", ":suppress<3+round:3", ":round:3 random"]
+)
+def test_tables_of_records_are_counted_again_by_all_arrays(tmp_path: Path, protection: str) -> None:
+    """A changed number differs; what is drawn, or of files, is not checked, and says why."""
+    data = tmp_path / "people.csv"
+    data.write_text("age,sex,ill\n1,F,a\n1,F,a\n1,M,b\n2,F,a\n2,M,b\n2,M,b\n2,M,c\n")
+    tables = [f"age,sex{protection}", f"sex,ill{protection}"]
+    result = qifsql.tables(data, table=tables, secret="ill")
+    checked = qifsql.verify(result)
+    agreeing = set(checked.frame.filter(verdict="agrees")["column"])
+    assert {"people", "prior", "records"} <= agreeing
+    proved = {"reconstructed", "certain_inference", "cells_proved", "lowest", "highest"}
+    assert proved.isdisjoint(agreeing) if "random" in protection else proved <= agreeing
+    assert checked.met
+    unchecked = checked.frame.filter(verdict="not checked")
+    assert unchecked["reason"].null_count() == 0
+    wrong = result.frame.with_columns(pl.col("prior") + 0.1)
+    assert not qifsql.verify(replace(result, frame=wrong)).met
+    published = tmp_path / "table.csv"
+    published.write_text("age,count\n1,3\n2,4\n")
+    outside = qifsql.verify(qifsql.tables(published=published))
+    assert "published files are not read again" in outside.frame["reason"][0]

@@ -1,16 +1,18 @@
-"""A slow, exact oracle for published tables: every consistent dataset, one by one, in fractions.
+"""All arrays of counts that agree with published tables, one by one, in exact fractions.
 
 Written from the definitions alone: a dataset is an array of non-negative whole counts over all
-combinations of values; it is consistent if each of its margins lies in the interval that a
-published cell stands for. The closed forms are those of Dobra and Fienberg (PNAS 2000). Attributes
-are told by their numbers, values are anything that can be hashed.
+combinations of values; it is consistent if each of its margins is a count that the protections of a
+table may print as the published one. Attributes are told by their numbers, values are anything that
+can be hashed. Source: M89 to M104; Dobra and Fienberg 2000.
 """
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import permutations, product
+from functools import cache
+from itertools import chain, permutations, product
 from typing import Any
 
 from qifsql.reference import published_tables
@@ -27,7 +29,7 @@ from qifsql.reference.published_tables import (
 
 Interval = tuple[int, float]  # the upper end may be infinite
 Array = tuple[int, ...]  # one count for each cell of the problem, in its order
-Told = Mapping[Cell, int | None]  # published cells, None where the count is hidden
+Marks = Mapping[Cell, int | None]  # published cells, None where the count is hidden
 
 
 class TooManyError(Exception):
@@ -38,7 +40,8 @@ class TooManyError(Exception):
 class Table:
     """A published table of some attributes.
 
-    ``kind`` is exact, suppress, suppress zeros, round, round random, noise or atleast.
+    ``kind`` is exact, suppress, suppress zeros, round, round random, round positive, round random
+    positive, noise or atleast; or a whole protection as users write it, suppress<5+round:5.
     """
 
     dims: Dims
@@ -46,15 +49,22 @@ class Table:
     number: int = 0
 
     @property
+    def steps(self) -> list[tuple[str, int]]:
+        """Return the protections that are applied one after the other, each with its number."""
+        parts = [re.split("[<:]", part.strip()) for part in self.protection.split("+")]
+        texts = [(name, *words[0].split(" ", 1)) for name, *words in parts if words]
+        return [(" ".join((name, *variant)), int(n)) for name, n, *variant in texts]
+
+    @property
     def drawn(self) -> bool:
         """Return whether chance decides what is published."""
-        return self.kind in {"round random", "noise"}
+        return any("random" in kind or kind == "noise" for kind, _ in self.steps)
 
     @property
     def protection(self) -> str:
         """Return the protection as users write it."""
-        if self.kind == "exact":
-            return "exact"
+        if self.number == 0 or self.kind == "exact":
+            return self.kind
         name, *variant = self.kind.split()
         return " ".join([f"{name}{'<' if name == 'suppress' else ':'}{self.number}", *variant])
 
@@ -62,48 +72,62 @@ class Table:
 # What is published, and what it says.
 
 
+def printed(kind: str, k: int, n: int) -> list[int | None]:
+    """Return what one protection may print for a count, None: hidden."""
+    if kind == "suppress":
+        return [None if 0 < n < k else n]
+    if kind == "suppress zeros":
+        return [None if n < k else n]
+    if kind == "round":  # half up
+        return [k * math.floor(Fraction(n, k) + Fraction(1, 2))]
+    if kind == "round random":
+        return [m for m in range(0, n + k, k) if abs(n - m) < k]
+    if kind.endswith("positive"):  # a count above 0 is at least the base
+        rounded = printed(kind.removesuffix(" positive"), k, n)
+        return list(dict.fromkeys(max(k, m or 0) if n else m for m in rounded))
+    if kind == "noise":
+        return [m for m in range(n + k + 1) if abs(n - m) <= k]
+    return [min(n, k)]  # atleast
+
+
 def choices(table: Table, n: int) -> list[int | None]:
     """Return what may be published for a count, None: hidden. It is one thing unless drawn."""
-    k = table.number
-    if table.kind == "suppress":
-        return [None if 0 < n < k else n]
-    if table.kind == "suppress zeros":
-        return [None if n < k else n]
-    if table.kind == "round":  # half up
-        return [k * math.floor(Fraction(n, k) + Fraction(1, 2))]
-    if table.kind == "round random":
-        return [m for m in range(0, n + k, k) if abs(n - m) < k]
-    if table.kind == "noise":
-        return [m for m in range(n + k + 1) if abs(n - m) <= k]
-    if table.kind == "atleast":
-        return [min(n, k)]
-    return [n]
+    return list(_choices(table, n))
+
+
+@cache
+def _choices(table: Table, n: int) -> tuple[int | None, ...]:
+    marks: list[int | None] = [n]
+    for kind, k in table.steps:
+        further = ([None] if m is None else printed(kind, k, m) for m in marks)
+        marks = list(dict.fromkeys(chain.from_iterable(further)))
+    return tuple(marks)
 
 
 def publish(people: Sequence[Cell], table: Table) -> dict[Cell, int | None]:
     """Return a table as its custodian makes it, for all combinations of values that occur."""
     truth = count(people, table.dims)
     values = domains(people)
-    told = {}
+    marks = {}
     for cell in product(*(values[i] for i in table.dims)):
-        (told[cell],) = choices(table, truth[cell])
-    return told
+        (marks[cell],) = choices(table, truth[cell])
+    return marks
 
 
-def interval(table: Table, told: int | None) -> Interval:
-    """Return the counts that a published cell may stand for."""
-    k = table.number
-    if told is None:
-        return (0 if table.kind == "suppress zeros" else 1), k - 1
-    if table.kind == "round":
-        return max(0, told - math.floor(k / 2)), told + math.ceil(k / 2) - 1
-    if table.kind == "round random":
-        return max(0, told - k + 1), told + k - 1
-    if table.kind == "noise":
-        return max(0, told - k), told + k
-    if table.kind == "atleast" and told >= k:
-        return k, math.inf
-    return told, told
+def meanings(table: Table, mark: int | None) -> list[int]:
+    """Return the counts that may be published so; of "k or more" the first ones."""
+    farthest = (mark or 0) + 2 * sum(k for _, k in table.steps) + 1
+    return [n for n in range(farthest + 1) if mark in _choices(table, n)]
+
+
+@cache
+def interval(table: Table, mark: int | None) -> Interval:
+    """Return the least and the largest count that a published cell may stand for."""
+    counts = meanings(table, mark)
+    if not counts:  # nothing is published so: a combination that is not listed, as 0
+        return mark or 0, mark or 0
+    is_open = any(kind == "atleast" and mark == k for kind, k in table.steps)
+    return counts[0], math.inf if is_open else counts[-1]
 
 
 # All datasets that agree with the tables.
@@ -119,11 +143,12 @@ class Problem:
 
     values: tuple[Cell, ...]
     people: int
-    tables: tuple[tuple[Table, Told], ...]
+    tables: tuple[tuple[Table, Marks], ...]
     possible: tuple[tuple[Dims, frozenset[Cell]], ...] = ()
 
     @property
     def everything(self) -> Dims:
+        """Return all attributes."""
         return tuple(range(len(self.values)))
 
     @property
@@ -132,6 +157,7 @@ class Problem:
         return list(product(*self.values))
 
     def combinations(self, dims: Dims) -> list[Cell]:
+        """Return all combinations of the values of some attributes."""
         return list(product(*(self.values[i] for i in dims)))
 
     def intervals(self) -> list[tuple[Dims, dict[Cell, Interval]]]:
@@ -139,14 +165,14 @@ class Problem:
         return [
             (
                 table.dims,
-                {c: interval(table, told.get(c, 0)) for c in self.combinations(table.dims)},
+                {c: interval(table, marks.get(c, 0)) for c in self.combinations(table.dims)},
             )
-            for table, told in self.tables
+            for table, marks in self.tables
         ]
 
 
 def consistent(problem: Problem, limit: int = 10**5) -> list[Array]:
-    """Return all arrays that agree with the tables, found cell after cell.
+    """Return all arrays that agree with the tables, arrays cell after cell.
 
     A value is tried if no sum that the cell is in gets too large, and if no sum that it is the last
     cell of stays too small.
@@ -155,8 +181,8 @@ def consistent(problem: Problem, limit: int = 10**5) -> list[Array]:
     sums: list[tuple[list[int], Interval]] = [
         (list(range(len(cells))), (problem.people, problem.people))
     ]
-    for dims, wanted in problem.intervals():
-        for combination, ends in wanted.items():
+    for dims, ends_of_cells in problem.intervals():
+        for combination, ends in ends_of_cells.items():
             sums.append(([i for i, c in enumerate(cells) if of(c, dims) == combination], ends))
     for dims, allowed in problem.possible:
         sums.append(([i for i, c in enumerate(cells) if of(c, dims) not in allowed], (0, 0)))
@@ -166,16 +192,16 @@ def consistent(problem: Problem, limit: int = 10**5) -> list[Array]:
     ]
     so_far = [0] * len(sums)
     array = [0] * len(cells)
-    found: list[Array] = []
+    arrays: list[Array] = []
     steps = 0
 
     def go(i: int) -> None:
         nonlocal steps
         steps += 1
-        if len(found) > limit or steps > 20 * limit:
+        if len(arrays) > limit or steps > 20 * limit:
             raise TooManyError
         if i == len(cells):
-            found.append(tuple(array))
+            arrays.append(tuple(array))
             return
         largest = min(sums[j][1][1] - so_far[j] for j in touched[i])
         ended = [j for j in touched[i] if sums[j][0][-1] == i]
@@ -189,7 +215,7 @@ def consistent(problem: Problem, limit: int = 10**5) -> list[Array]:
                 so_far[j] -= n
 
     go(0)
-    return found
+    return arrays
 
 
 def margin(problem: Problem, array: Array, dims: Dims) -> dict[Cell, int]:
@@ -240,17 +266,26 @@ def vulnerability(counts: Mapping[Cell, int | Fraction], people: int, *, secret:
 
 def close_call(means: Mapping[Cell, Fraction], within: float = 1e-6) -> bool:
     """Return whether two guesses are nearly as good but not equally good."""
-    for known, tied in guesses(means).items():
-        most = means[tied[0]]
-        if any(0 < most - m < within for c, m in means.items() if c[:-1] == known):
+    for block, tied in guesses(means).items():
+        best = means[tied[0]]
+        if any(0 < best - m < within for c, m in means.items() if c[:-1] == block):
             return True
     return False
+
+
+def of_records(people: Sequence[Cell], knowledge: Dims, secret: int | None) -> dict[str, Any]:
+    """Return what the records tell without the tables: people, prior, success of the best guess."""
+    n = len(people)
+    counts = count(people, knowledge if secret is None else (*knowledge, secret))
+    usual = 1 if secret is None else max(count(people, (secret,)).values())
+    best = vulnerability(counts, n, secret=secret is not None)
+    return {"people": n, "prior": Fraction(usual, n), "records": best}
 
 
 def row(
     problem: Problem,
     arrays: Sequence[Array],
-    known: Dims,
+    knowledge: Dims,
     secret: int | None,
     people: Sequence[Cell] | None = None,
 ) -> dict[str, Any]:
@@ -264,10 +299,10 @@ def row(
         for c, ends in bounds(problem, arrays, problem.everything).items()
         if all(of(c, dims) in allowed for dims, allowed in problem.possible)
     }
-    groups = bounds(problem, arrays, known)
-    asked = known if secret is None else (*known, secret)
+    groups = bounds(problem, arrays, knowledge)
+    scope = knowledge if secret is None else (*knowledge, secret)
     per_array = [
-        vulnerability(margin(problem, x, asked), n, secret=secret is not None) for x in arrays
+        vulnerability(margin(problem, x, scope), n, secret=secret is not None) for x in arrays
     ]
     answer: dict[str, Any] = {
         "people": n,
@@ -288,20 +323,19 @@ def row(
         answer["believed"] = mean / everything
         answer["prior"] = Fraction(1, n)
     else:
-        pairs = bounds(problem, arrays, asked)
+        pairs = bounds(problem, arrays, scope)
         answer["certain_inference"] = sum(
             low
             for k, (low, _) in groups.items()
             if sum(pairs[*k, v][1] > 0 for v in problem.values[secret]) == 1
         )
-        means = expected(problem, arrays, asked)
+        means = expected(problem, arrays, scope)
         answer["believed"] = vulnerability(means, n, secret=True)
     if people is not None:
-        truth = {**dict.fromkeys(problem.combinations(asked), 0), **count(people, asked)}
-        answer["records"] = vulnerability(truth, n, secret=secret is not None)
+        answer |= of_records(people, knowledge, secret)
         if secret is not None:
+            truth = {**dict.fromkeys(problem.combinations(scope), 0), **count(people, scope)}
             answer["actual"] = success(guesses(means), truth) / n
-            answer["prior"] = Fraction(max(count(people, (secret,)).values()), n)
     return answer
 
 
@@ -330,7 +364,6 @@ def running_intersection(sets: Sequence[frozenset[int]]) -> list[tuple[Dims, Dim
 
 def closed_form(people: Sequence[Cell], sets: Sequence[Dims]) -> ClosedForm | None:
     """Return the closed forms for exact tables of all attributes; None: not decomposable."""
-    assert set().union(*sets) == set(range(len(domains(people))))
     order = running_intersection([frozenset(s) for s in sets])
     if order is None:
         return None
