@@ -40,8 +40,7 @@ def overlaps(sample: Sample) -> dict[str, list[Fraction]]:
 
 def weighted(sample: Sample) -> Blocks:
     """Return people by value in each block, with those of the first group counted WEIGHT times."""
-    _, first_group = sample.part
-    heavy = first_group.blocks
+    heavy = sample.part.blocks
     return {
         block: {v: n + (WEIGHT - 1) * heavy.get(block, {}).get(v, 0) for v, n in values.items()}
         for block, values in sample.blocks.items()
@@ -113,7 +112,7 @@ def noisy_counts(sample: Sample) -> tuple[dict[str, int], list[dict[str, int]]]:
     The reports are "yes" and "no": whether somebody is in the first group, with noise. A weight is
     four times the expected number of people with a value who get this report.
     """
-    inside = sample.part[1].values
+    inside = sample.part.values
     outside = {v: n - inside.get(v, 0) for v, n in sample.values.items()}
     reports = [
         {v: yes * inside.get(v, 0) + no * n for v, n in outside.items()}

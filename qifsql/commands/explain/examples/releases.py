@@ -25,12 +25,12 @@ def _file(blocks: Blocks) -> synthetic.File:
 
 def guess(sample: Sample, block: str) -> list[str]:
     """Return the most frequent values of the release in a block, or in all if it has none there."""
-    return sorted(map(str, synthetic.guesses(_file(sample.part[1].blocks), (block,))))
+    return sorted(map(str, synthetic.guesses(_file(sample.part.blocks), (block,))))
 
 
 def right(sample: Sample, blocks: Blocks) -> dict[str, Fraction]:
     """Return how many people are guessed right in each block; ties are shared."""
-    release = _file(sample.part[1].blocks)
+    release = _file(sample.part.blocks)
     return {
         block: sum((synthetic.chance(release, p) for p in _file({block: values})), Fraction())
         for block, values in blocks.items()
@@ -39,24 +39,24 @@ def right(sample: Sample, blocks: Blocks) -> dict[str, Fraction]:
 
 def success(sample: Sample, blocks: Blocks) -> Fraction:
     """Return the success of who learns from the release, on these people."""
-    return synthetic.success(_file(sample.part[1].blocks), _file(blocks))
+    return synthetic.success(_file(sample.part.blocks), _file(blocks))
 
 
 def correct(sample: Sample) -> list[int]:
     """Return the people who have the only value that the release has in their block."""
-    release = sample.part[1]
+    release = sample.part
     return [sample.blocks[b].get(next(iter(release.blocks[b])), 0) for b in release.certain]
 
 
 def present(sample: Sample) -> Blocks:
     """Return the blocks that the release has, too."""
-    release = sample.part[1].blocks
+    release = sample.part.blocks
     return {block: values for block, values in sample.blocks.items() if block in release}
 
 
 def confidences(sample: Sample) -> list[tuple[str, str, int, Fraction, Fraction, Fraction]]:
     """Return block, value, people, overall share, share in the release, and what that adds."""
-    release, rows = _file(sample.part[1].blocks), []
+    release, rows = _file(sample.part.blocks), []
     for block, values in sample.blocks.items():
         for value, n in values.items():
             base = Fraction(sample.values[value], sample.people)
@@ -72,7 +72,7 @@ def disclosed(sample: Sample) -> list[int]:
 
 def median(sample: Sample) -> str:
     """Return the lower median of the release, here the last group, in the order of the blocks."""
-    sizes = sample.control[1].sizes
+    sizes = sample.control.sizes
     records = [block for block in sample.sizes for _ in range(sizes.get(block, 0))]
     return records[(len(records) - 1) // 2]
 
@@ -86,7 +86,7 @@ def conditions(sample: Sample) -> Mapping[str, list[str]]:
     middle = blocks.index(median(sample))
     ranges: dict[str, list[str]] = {}
     for place, block in enumerate(blocks):
-        if block in sample.control[1].sizes:
+        if block in sample.control.sizes:
             above = place > middle
             name = f"{block} or {'more' if above else 'less'}"
             ranges[name] = blocks[place:] if above else blocks[: place + 1]
@@ -129,11 +129,11 @@ def nearest(sample: Sample) -> list[tuple[str, int, int, Fraction]]:
     A record has its nearest people among its equals. Each of them has an equal part of it, so the
     number of records that are nearer to the original is a fraction.
     """
-    control, rows = sample.control[1].blocks, []
-    for block, values in sample.part[1].blocks.items():
+    blocks_of_control, rows = sample.control.blocks, []
+    for block, values in sample.part.blocks.items():
         for value, n in values.items():
-            original = sample.blocks[block][value]
-            both = original + control.get(block, {}).get(value, 0)
-            nearer = Fraction(n * original, both)
-            rows.append((f"{block}, {value}", original, both - original, nearer))
+            in_original = sample.blocks[block][value]
+            in_control = blocks_of_control.get(block, {}).get(value, 0)
+            nearer = Fraction(n * in_original, in_original + in_control)
+            rows.append((f"{block}, {value}", in_original, in_control, nearer))
     return rows

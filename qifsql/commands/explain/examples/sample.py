@@ -18,12 +18,14 @@ class Sample:
 
     ``qid`` names the quasi-identifier that makes the blocks, ``by`` the column that makes groups
     of people. ``cells`` has the values by block and group, in the order in which these are shown.
+    A group alone has a ``title``.
     """
 
     qid: str
     by: str
     secret: str
     cells: Mapping[tuple[str, str], Values]
+    title: str = ""
 
     @property
     def blocks(self) -> dict[str, dict[str, int]]:
@@ -96,12 +98,12 @@ class Sample:
     @property
     def groups(self) -> dict[str, "Sample"]:
         """Return the people of each group alone, by its title: ``gender F``."""
-        return {
-            f"{self.by} {name}": replace(
-                self, cells={key: n for key, n in self.cells.items() if key[1] == name}
-            )
-            for name in dict.fromkeys(group for _, group in self.cells)
-        }
+        groups = {}
+        for name in dict.fromkeys(group for _, group in self.cells):
+            title = f"{self.by} {name}"
+            cells = {(b, group): n for (b, group), n in self.cells.items() if group == name}
+            groups[title] = replace(self, cells=cells, title=title)
+        return groups
 
     @property
     def groups_of(self) -> dict[str, dict[str, int]]:
@@ -112,19 +114,20 @@ class Sample:
         return groups
 
     @property
-    def part(self) -> tuple[str, "Sample"]:
+    def part(self) -> "Sample":
         """Return the first group: the release, in examples with a population or an original."""
-        return next(iter(self.groups.items()))
+        return next(iter(self.groups.values()))
 
     @property
     def release(self) -> list[tuple[str, int, int]]:
         """Return each block of the first group: its people there, and among everybody."""
-        return [(block, n, self.sizes[block]) for block, n in self.part[1].sizes.items()]
+        return [(block, n, self.sizes[block]) for block, n in self.part.sizes.items()]
 
     @property
-    def control(self) -> tuple[str, "Sample"]:
+    def control(self) -> "Sample":
         """Return the last group: the control, in examples of synthetic releases."""
-        return list(self.groups.items())[-1]
+        *_, last = self.groups.values()
+        return last
 
 
 def added_counts(counts: Iterable[Values]) -> dict[str, int]:
