@@ -63,10 +63,12 @@ def judge(
     is no limit. A class in which nobody counts in a reading keeps all limits in it.
     """
     whose, everybody = owners(rows, person), range(len(rows))
-    all_readings = [labels for secret in secrets for labels in readings(rows, secret, whose)]
-    pairs = [(labels, counted(everybody, whose, labels)) for labels in all_readings]
+    # Of each reading of a secret: the label of each record, and how many of all people have each.
+    all_labels = [labels for secret in secrets for labels in readings(rows, secret, whose)]
+    pairs = [(labels, counted(everybody, whose, labels)) for labels in all_labels]
 
     def keeps(group: Collection[int]) -> bool:
+        """Return whether the records at these positions keep all limits as a class."""
         if len({whose[i] for i in group}) < limits["k"]:
             return False
         return all(_keeps(counted(group, whose, labels), sums, limits) for labels, sums in pairs)

@@ -96,6 +96,15 @@ class Crowd:
         return max(self.guesses.values())
 
 
+def _weights_of_values(people: Blocks, column: int) -> dict[Any, Fraction]:
+    """Return the weight of the people with each value of a quasi-identifier, by its position."""
+    weights: dict[Any, Fraction] = {}
+    for true, values in people.items():
+        mass = sum((cell.weight for cell in values.values()), Fraction())
+        weights[true[column]] = weights.get(true[column], Fraction()) + mass
+    return weights
+
+
 @dataclass(frozen=True)
 class Knowledge:
     """All that may be known of people alike, and the people who may be meant by it.
@@ -116,10 +125,7 @@ class Knowledge:
         """
         parts, scales = [], []
         for column, law in enumerate(laws):
-            weights: dict[Any, Fraction] = {}
-            for true, values in people.items():
-                mass = sum((cell.weight for cell in values.values()), Fraction())
-                weights[true[column]] = weights.get(true[column], Fraction()) + mass
+            weights = _weights_of_values(people, column)
             chances = {v: law(v, weights) for v in weights}  # by value: what is known, how likely
             scale = math.lcm(*(p.denominator for c in chances.values() for p in c.values()))
             parts.append(

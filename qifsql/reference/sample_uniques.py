@@ -56,6 +56,7 @@ def _minimal_sets(
     unique: list[set[Unique]] = [set() for _ in people]
     sizes_of_sets = range(1, len(qids) + 1)
     for subset in chain.from_iterable(combinations(qids, size) for size in sizes_of_sets):
+        # Of each person the values of her records; of each of these, how many people have it.
         tuples = [{key(row, subset) for row in records} for records in people]
         owners = Counter(block for blocks in tuples for block in blocks)
         for place, blocks in enumerate(tuples):

@@ -6,6 +6,7 @@ from typing import Any
 
 from qifsql.adversary.options import MATCH_ANY
 from qifsql.measures import bayes
+from qifsql.measures.bayes import Success
 from qifsql.measures.completions import Bound, Counts, Number
 from qifsql.measures.profile import Profile
 
@@ -23,39 +24,54 @@ def rows(counts: Counts, secret: int, prior: Profile, after: Profile) -> Rows:
     ``after`` are profiles in which missing is a value. This is one completion, so that a bound
     which equals its number is sharp.
     """
-    n = counts.people
     before, then = bayes.success(prior, secret, 0), bayes.success(after, secret, 0)
-    right = counts.right_guesses() if secret else counts.block_count()  # one record of each block
-    certain = counts.certain_people() if secret else counts.singled_out()
-    guesses = counts.guesses_before() if secret else None
-    if guesses is None:
-        change = certain.over(n).minus(before.deterministic)
-        ratio = right.over(n).over(before.probabilistic)
-    else:  # some people miss the secret, so the prior varies, too
-        change = certain.over(n).less(counts.certain_before().over(n), least=Fraction(0))
-        ratio = right.over(n).per(guesses.over(n), least=Fraction(1))
-    bounds: dict[str, tuple[Bound, Number]] = {  # with the number if missing is a value
-        "blocks": (counts.block_count(), after.blocks),
-        "singled_out": (counts.singled_out(), after.singled_out),
-        **({"individuals_certain": (certain, Fraction(then.deterministic) * n)} if secret else {}),
-        "posterior_deterministic": (certain.over(n), then.deterministic),
-        SUCCESS: (right.over(n), then.probabilistic),
-        "degradation_deterministic": (change, then.deterministic - before.deterministic),
-        "degradation_probabilistic": (ratio, then.probabilistic / before.probabilistic),
-        "k": (counts.smallest_block(), after.least("size")),
+    values: dict[str, Number] = {  # if missing is a value
+        "blocks": after.blocks,
+        "singled_out": after.singled_out,
+        "individuals_certain": Fraction(then.deterministic) * counts.people,
+        "posterior_deterministic": then.deterministic,
+        SUCCESS: then.probabilistic,
+        "degradation_deterministic": then.deterministic - before.deterministic,
+        "degradation_probabilistic": then.probabilistic / before.probabilistic,
+        "k": after.least("size"),
+        "l": after.least("values"),
+        "prior_deterministic": before.deterministic,
+        "prior_probabilistic": before.probabilistic,
     }
-    if secret:
-        bounds["l"] = counts.fewest_secrets(), after.least("values")
-    if guesses is not None:
-        bounds["prior_deterministic"] = counts.certain_before().over(n), before.deterministic
-        bounds["prior_probabilistic"] = guesses.over(n), before.probabilistic
     lines = []
-    for name, (bound, value) in bounds.items():
-        sharp = bound.attained(value)
-        line = {"secret": secret, "gain": 0, "measure": name, "value": float(value)}
+    for name, bound in _bounds(counts, before, of_secret=bool(secret)).items():
+        sharp = bound.attained(values[name])
+        line = {"secret": secret, "gain": 0, "measure": name, "value": float(values[name])}
         line |= {"low": float(sharp.low), "high": float(sharp.high)}
         lines.append(line | {"low_sharp": sharp.low_sharp, "high_sharp": sharp.high_sharp})
     return lines
+
+
+def _bounds(counts: Counts, before: Success, *, of_secret: bool) -> dict[str, Bound]:
+    """Return the bounds of each measure that has some; ``before`` is the success at the prior.
+
+    The prior has bounds, too, if some people miss the secret.
+    """
+    n = counts.people
+    right = counts.right_guesses() if of_secret else counts.block_count()  # a record of each block
+    certain = counts.certain_people() if of_secret else counts.singled_out()
+    bounds = {"blocks": counts.block_count(), "singled_out": counts.singled_out()}
+    bounds |= {"individuals_certain": certain} if of_secret else {}
+    bounds |= {"posterior_deterministic": certain.over(n), SUCCESS: right.over(n)}
+    guesses = counts.guesses_before() if of_secret else None
+    if guesses is None:
+        change = certain.over(n).minus(before.deterministic)
+        ratio = right.over(n).over(before.probabilistic)
+    else:
+        change = certain.over(n).less(counts.certain_before().over(n), least=Fraction(0))
+        ratio = right.over(n).per(guesses.over(n), least=Fraction(1))
+    bounds |= {"degradation_deterministic": change, "degradation_probabilistic": ratio}
+    bounds |= {"k": counts.smallest_block()}
+    bounds |= {"l": counts.fewest_secrets()} if of_secret else {}
+    if guesses is not None:
+        bounds["prior_deterministic"] = counts.certain_before().over(n)
+        bounds["prior_probabilistic"] = guesses.over(n)
+    return bounds
 
 
 def bound_columns(details: Mapping[str, Rows], secret: int) -> dict[str, Any]:

@@ -90,8 +90,21 @@ def _exchange_messages(chain: Chain, earlier: int, later: int) -> int:
     flows = _odds_step(chain, earlier, later)
     tables = {"mine": f"kinds_{earlier}", "candidates": f"kinds_{later}"}
     _keep_first_offers(chain, earlier, later, flows, tables)
-    settled: list[str] = []  # tables of the offers to records that settled in a round
-    unsettled, statement_count = -1, 0
+    settled, unsettled = _run_rounds(chain, tables)
+    _keep_last_offers(chain, earlier, later, flows, (*settled, "offers"))
+    chain.tables.drop("claimants", "rivalry", *settled, "offers")
+    return unsettled
+
+
+def _run_rounds(chain: Chain, tables: dict[str, str]) -> tuple[list[str], int]:
+    """Exchange claims and offers in rounds; return tables of settled offers, and unsettled records.
+
+    A table of settled offers has those to the records that settled in one round; the table
+    ``offers`` has the last offers to the others. ``tables`` are the kinds of both releases.
+    """
+    settled: list[str] = []
+    unsettled: int | None = None
+    statement_count = 0
     for number in range(1, MOST_ROUNDS + 1):
         what = f"matching, round {number}"
         _keep_messages(chain, "claims", "claims", sums="sought", what=what, tables=tables)
@@ -111,9 +124,7 @@ def _exchange_messages(chain: Chain, earlier: int, later: int) -> int:
         if not unsettled:
             break
     del chain.tables.statements[statement_count:]
-    _keep_last_offers(chain, earlier, later, flows, (*settled, "offers"))
-    chain.tables.drop("claimants", "rivalry", *settled, "offers")
-    return unsettled
+    return settled, unsettled or 0
 
 
 def _keep_last_offers(

@@ -95,12 +95,12 @@ def _claims(coded: Coded, threshold: float, scale: int) -> tuple[Fraction, Fract
 class States:
     """The tables of an elimination: ``names`` before each step, and how many pairs were made.
 
-    ``closed``: the last step needed no pairs.
+    ``ended_without_pairs``: the last step needed none (``_finish_without_pairs``).
     """
 
     names: tuple[str, ...]
     pairs: int
-    closed: bool
+    ended_without_pairs: bool
 
 
 def eliminate(
@@ -117,9 +117,10 @@ def eliminate(
     coded.make_states(secret)
     sequence, states, pairs = elimination_order(coded), ["state_0"], 0
     for i, qid in enumerate(sequence, 1):
-        if qid is sequence[-1] and qid.mistaken and _is_truth_likeliest(coded, qid, secret):
+        is_last = qid is sequence[-1]
+        if is_last and qid.mistaken and _is_truth_likeliest(coded, qid, secret):
             _finish_without_pairs(coded, qid, secret, states[-1])
-            return States(names=tuple(states), pairs=pairs, closed=True)
+            return States(names=tuple(states), pairs=pairs, ended_without_pairs=True)
         new_pairs = _replace_values(
             coded, qid, secret, before=states[-1], after=f"state_{i}", limit=limit
         )
@@ -132,7 +133,7 @@ def eliminate(
         states.append(f"state_{i}")
     view = "guesses" if secret else "settled"
     tables.make("known", coded.query(view, places=coded.places, tables={"state": states[-1]}))
-    return States(names=tuple(states), pairs=pairs, closed=False)
+    return States(names=tuple(states), pairs=pairs, ended_without_pairs=False)
 
 
 def _replace_values(

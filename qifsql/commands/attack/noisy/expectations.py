@@ -85,7 +85,8 @@ def _carry_back(coded: Coded, states: States) -> None:
     for i, qid in reversed(list(enumerate(elimination.elimination_order(coded)))):
         names = {"state": f"state_{i}", "law": f"law_{qid.number}", "later": "worth"}
         view, needed = "earlier_worth", []
-        if qid.mistaken and states.closed and i + 1 == len(coded.noisy):  # it made no pairs
+        is_last = i + 1 == len(coded.noisy)
+        if qid.mistaken and is_last and states.ended_without_pairs:
             view, needed = "last_mistaken_worth", ["sums"]
         elif qid.mistaken:
             view, needed = "earlier_mistaken_worth", ["choices"]

@@ -309,13 +309,15 @@ def _count_reported(coded: Coded, row: Mapping[str, Any], j: int) -> dict[str, A
     """
     microdata = coded.bound.microdata
     secret = microdata.secrets[j - 1]
-    alone = replace(microdata, secrets=(secret,), reported=True)
-    twice = coded.attack_on(replace(microdata, secrets=(twice_where_reported(secret),)))
-    reporting, missing = (elimination.measure(part, 1) for part in (coded.attack_on(alone), twice))
-    if reporting is None or missing is None:
+    reporting = coded.attack_on(replace(microdata, secrets=(secret,), reported=True))
+    everybody = coded.attack_on(replace(microdata, secrets=(twice_where_reported(secret),)))
+    of_reporting = elimination.measure(reporting, 1)
+    of_everybody = elimination.measure(everybody, 1)
+    if of_reporting is None or of_everybody is None:  # too many pairs
         return _uncounted_reported(row)
-    share = missing.success.deterministic * twice.attacked / coded.attacked
-    success = reporting.success
+    # Certain are those who miss the secret; who report it has two rows, so the weight is more.
+    share = of_everybody.success.deterministic * everybody.attacked / coded.attacked
+    success = of_reporting.success
     return _uncounted_reported(row) | {
         "posterior_deterministic_reported": float(success.deterministic),
         "posterior_probabilistic_reported": float(success.probabilistic),
