@@ -634,7 +634,7 @@ def test_an_interrupted_treatment_leaves_nothing_behind(tmp_path: Path, ending: 
     source, temp = tmp_path / "in.parquet", tmp_path / "temp"
     pl.DataFrame({"key": pl.int_range(3_000_000, eager=True) // 2}).write_parquet(source)
     temp.mkdir()
-    slow = "regexp_replace(repeat(key::varchar, 500), '[0-9]', 'x', 'g') <> ''"
+    slow = "md5(" * 20 + "key::varchar" + ")" * 20 + " <> ''"
     running = subprocess.Popen(
         [*COMMAND, "anonymise", source, "-o", tmp_path / f"out.{ending}", "--one-per", "key",
          "--where", slow, "--temp", temp],

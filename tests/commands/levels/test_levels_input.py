@@ -287,7 +287,7 @@ def test_the_command_gives_what_the_function_gives(tmp_path: Path) -> None:
     assert done.code == 0
     told = json.loads(done.out)
     mine = levels(PEOPLE, **KNOWN, k=2, t="0.2", hierarchy={"illness": file}, show_blocks=True)
-    assert told["results"] == mine.frame.to_dicts()
+    assert told["results"] == [{"unit": "records", **row} for row in mine.frame.to_dicts()]
     assert told["attacks"] == mine.details["attacks"].to_dicts()
     assert told["worst"] == mine.details["worst"].to_dicts()
     assert told["spec"]["wanted"] == {"k": "2", "t": "0.2"}

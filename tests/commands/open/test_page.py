@@ -324,9 +324,10 @@ def test_answers_of_a_sweep_come_one_after_another(
     texts: list[str] = []
     show = background.SweepJob._read_answers
 
-    def seen(self: Any, file: str) -> None:
-        show(self, file)
+    def seen(self: Any, file: str) -> bool:
+        is_shown = show(self, file)
         texts.append(census.post("answers", {"job": str(self.number)}))
+        return is_shown
 
     monkeypatch.setattr(background.SweepJob, "_read_answers", seen)
     budgets = iter(["0s", "0s", "0.2s", "0.3s", "0.4s"])

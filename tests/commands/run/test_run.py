@@ -130,6 +130,7 @@ store = "counts.duckdb"
     )  # fmt: skip
     assert_frame_equal(untimed(found.frame), untimed(alone.frame))
     names = {"histogram", "thresholds", "quantiles", "groups", "group_capacity"}
+    names |= {"sure", "sure_curve"}  # of thresholds
     assert found.details.keys() == names
     for name, table in alone.details.items():
         assert_frame_equal(untimed(found.details[name]), untimed(table))

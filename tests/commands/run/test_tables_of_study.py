@@ -292,7 +292,7 @@ HEAD = len(ONE.splitlines())
         (["published = ['tables/transport.csv', 'no.csv']"], 3, "no.csv does not exist"),
         (["published = 'tables/transport.csv'", "possible = 'no.csv'"], 4, "no.csv does not exist"),
         (["published = 'tables/sex.csv'"], 1, "which column of sex.csv has the counts"),
-        (["table = 'age'", "published = 'tables/transport.csv'"], 3, "name tables to make (table)"),
+        (["table = 'age'", "published = 'tables/transport.csv'"], 3, "tables to make need records"),
         (["dataset = 'x'", "table = 'age'"], 3, 'there is no dataset "x"'),
     ],
 )
