@@ -63,3 +63,14 @@ FROM (
     GROUP BY number, secret
 ) AS counted
 GROUP BY ALL;
+
+-- One row per value of a column that at least so many records have, the most frequent first. The
+-- command line limits it.
+CREATE OR REPLACE VIEW frequent AS
+SELECT
+    secret::VARCHAR AS "value",
+    weight AS records
+FROM cells
+WHERE weight >= least
+ORDER BY weight DESC, secret ASC NULLS LAST
+LIMIT 20;

@@ -43,9 +43,10 @@ def words(na: Sequence[str]) -> dict[str, tuple[str, ...]]:
     by_column: dict[str, list[str]] = {}
     for text in na:
         of_column = OF_COLUMN.fullmatch(text)
-        name = of_column[1] if of_column else ""
-        name = name[1:-1].replace('""', '"') if name.startswith('"') else name
-        by_column.setdefault(name, []).extend(_fields(of_column[2] if of_column else text))
+        name, listed = of_column.groups() if of_column else ("", text)
+        if name.startswith('"'):
+            name = name[1:-1].replace('""', '"')
+        by_column.setdefault(name, []).extend(_fields(listed))
     return {name: tuple(dict.fromkeys(texts)) for name, texts in by_column.items()}
 
 

@@ -78,8 +78,9 @@ def run(
     groups: dict[type, Any] = {type(group): group for group in arguments.values()}
     talk = groups.get(Limits) or groups[Talk]
     values = _values_by_form(arguments, options)
+    is_folder = bool(values[DRAWN])  # the output: sheets of people, which the command writes
     output: Output | None = groups.get(Output)
-    if not values[DRAWN]:  # else it is a folder, which the command makes
+    if not is_folder:
         output = _checked_output(groups, arguments.get("out"), values[WRITTEN])
     charts: Charts | None = groups.get(Charts)
     if charts is not None:
@@ -96,8 +97,7 @@ def run(
 
         show.write(answer.text)
     if output is not None and answer.result is not None:
-        output = replace(output, out=None) if values[DRAWN] else output
-        _show(answer, output, quiet=talk.quiet)
+        _show(answer, replace(output, out=None) if is_folder else output, quiet=talk.quiet)
 
 
 def _call(

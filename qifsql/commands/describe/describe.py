@@ -33,7 +33,7 @@ from qifsql.query.microdata_steps import plan, records_plan
 from qifsql.query.microdata_steps import steps as steps_of
 from qifsql.query.plan import Plan
 from qifsql.query.render import render
-from qifsql.query.splice import make_step
+from qifsql.query.splice import make_step, splice
 from qifsql.query.steps import Steps
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
@@ -362,14 +362,10 @@ class _Describer:
         # The steps of an attack on the column as the secret, without quasi-identifiers.
         microdata = Microdata(self.dataset, (), (attribute,), where=self.where)
         steps = Steps(BoundAttack((), microdata))
-        cells, value = exp.to_table(steps.need("cells", 1, prior=True)), exp.column("secret_1")
-        records = exp.column("weight")
-        query = exp.select(exp.cast(value, "VARCHAR"), records).from_(cells)
-        if not rare:
-            query = query.where(exp.GTE(this=records.copy(), expression=exp.Literal.number(RARE)))
-        ties = exp.Ordered(this=value.copy(), nulls_first=False)
-        query = query.order_by(records.copy().desc(), ties).limit(values)
-        frequent = steps.plan(query)
+        cells = steps.need("cells", 1, prior=True)
+        least = {"least": 1 if rare else RARE}
+        query = splice("describe/frequent", secret=1, tables={"cells": cells}, numbers=least)
+        frequent = steps.plan(query.limit(values))
         rows = self.engine.rows(frequent, f"describing {name}", self.dataset.name)
         labels = source_column.value_labels
         return [dict(zip(VALUES, (name, *row, labels.get(row[0])), strict=True)) for row in rows]

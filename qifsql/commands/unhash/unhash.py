@@ -361,21 +361,21 @@ def match_candidates(
     They are the words of the ``automaton`` (None: no patterns) and, with ``listed``, the rows of
     the table ``listed``. ``salt`` is put before and after a candidate.
     """
-    sources: list[tuple[str, Step]] = []  # the table of matches, and the step of its candidates
+    candidates: dict[str, Step] = {}  # by the table of those that match
     if automaton is not None:
         for name, plan in _word_tables(automaton, ROW_GROUP * tables.engine.threads):
             tables.make(name, plan, "listing candidates")
-        sources.append(("words", make_step("unhash/candidates")))
+        candidates["words"] = make_step("unhash/candidates")
     if listed:
         query = exp.select("candidate").from_("listed")
-        sources.append(("named", Step("candidates", "One row per candidate of the file.", query)))
-    texts = dict(zip(("before", "after"), map(exp.Literal.string, salt), strict=True))
+        candidates["named"] = Step("candidates", "One row per candidate of the file.", query)
+    before, after = map(exp.Literal.string, salt)
     shape = {"bytes": BYTES_OF_HASHES[hash_name], "salted": any(salt)}
-    tried = make_step("unhash/tried", rows={"salt": texts}, shape=shape)
-    for name, candidates in sources:
-        plan = Plan((candidates, tried), load("unhash/found").query)
-        tables.make(name, plan, "hashing candidates")
-    queries = [exp.select("digest", "candidate").from_(name) for name, _candidates in sources]
+    salted = {"salt": {"before": before, "after": after}}  # a table of one row
+    tried = make_step("unhash/tried", rows=salted, shape=shape)
+    for table, step in candidates.items():
+        tables.make(table, Plan((step, tried), load("unhash/found").query), "hashing candidates")
+    queries = [exp.select("digest", "candidate").from_(table) for table in candidates]
     matches = union(queries, distinct=len(queries) > 1)
     tables.make("matches", matches, "comparing hashes")
 
