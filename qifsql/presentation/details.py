@@ -1,10 +1,11 @@
 """Measures and tables of details, shown below each result."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import polars as pl
 
+from qifsql.data.types import Row
 from qifsql.presentation import escaping, words
 from qifsql.presentation.language import number, said
 from qifsql.presentation.parts import Paragraph, Part, Table, Tables
@@ -126,8 +127,17 @@ def sure_of(row: Mapping[str, Any], tables: Tables) -> list[str]:
     keys = [n for n in ("attack_id", *QUESTION, "subset") if n in detail.columns]
     if not keys or any(n not in row for n in keys):
         return []
-    same = [pl.col(n).eq_missing(pl.lit(row[n], detail.schema[n])) for n in keys]
-    return _sure_sentences(row, detail.filter(same))
+    return _sure_sentences(row, rows_about(detail, row, keys))
+
+
+def rows_about(table: pl.DataFrame, question: Row, names: Iterable[str]) -> pl.DataFrame:
+    """Return the rows of a table that have the values of ``question`` in these columns.
+
+    NULL equals NULL. A column that the table or the question lacks tells nothing apart.
+    """
+    shared = [name for name in names if name in question and name in table.columns]
+    same = (pl.col(n).eq_missing(pl.lit(question[n], table.schema[n])) for n in shared)
+    return table.filter(*same)
 
 
 def _sure_sentences(row: Mapping[str, Any], detail: pl.DataFrame) -> list[str]:

@@ -11,15 +11,13 @@ from qifsql.commands.report.report import shared_results
 from qifsql.counting.subset_families import MOST_BITS
 from qifsql.data.types import Row
 from qifsql.errors import InputError
-from qifsql.presentation import escaping, words
+from qifsql.presentation import details, escaping, words
 from qifsql.presentation.language import said
 from qifsql.results import stored
 from qifsql.results.stored import Stored
 
 WIDTH, HEIGHT, MARGIN = 640.0, 300.0, 46.0  # the drawing of the lattice, in units of its own
 MOST_DOTS = 5_000  # of more sets than this, only the current one and its neighbours are drawn
-QUESTION_KEYS = ("model", "secret", "known_records")
-"""Columns that tell the questions of a sweep apart; the last is in sweeps of people alone."""
 BARS = 10  # of a histogram, of ten percent each
 
 
@@ -78,7 +76,7 @@ class Walk:
         self.private = private
         (self.result,) = shared_results([sweep], private=private)
         frame = self.result.frame
-        keys = [name for name in QUESTION_KEYS if name in frame.columns]
+        keys = [name for name in details.QUESTION if name in frame.columns]
         self.questions: Sequence[Row] = frame.select(keys).unique(maintain_order=True).to_dicts()
         self.rows: list[dict[int, Row]] = []
         for i in range(len(self.questions)):
@@ -118,10 +116,7 @@ class Walk:
 
     def _rows_about(self, table: pl.DataFrame, question: int) -> pl.DataFrame:
         """Return the rows of a table of the sweep that are about a question."""
-        keys = {k: v for k, v in self.questions[question].items() if k in table.columns}
-        return table.filter(
-            *(pl.col(key).eq_missing(pl.lit(value, pl.String)) for key, value in keys.items())
-        )
+        return details.rows_about(table, self.questions[question], details.QUESTION)
 
     def at(self, question: int, measure: str, text: str) -> Place:
         """Return the set of columns whose number (bit mask) is ``text``; by default the largest.

@@ -142,5 +142,8 @@ def _settle_chunk(job: Job, stream: Stream) -> pa.Table:
 
 @cache
 def _choices_of_pass(_sweep: str, _pass: int, n: int, may_roll: bool, valued: bool) -> Choices:
-    """Return the choices of a pass, the same for all its chunks in this process."""
+    """Return the choices that all chunks of a pass in this process share.
+
+    The first two arguments, a sweep and the number of a pass, only tell passes apart in the cache.
+    """
     return Choices(n, may_roll=may_roll, valued=valued)

@@ -145,6 +145,12 @@ class Stage:
         """Return the seconds of one thread per row in the benchmarks."""
         return float(PER_ROW * PER_ATTRIBUTE**self.attributes * self.slowness)
 
+    def slowness_beside(self, other: "Stage") -> float:
+        """Return how much longer a row is expected to take than one of another stage: a factor."""
+        if other.method == "roll up":  # its time grows with the subsets
+            return self.subsets / other.subsets
+        return self.benchmark_pace / other.benchmark_pace
+
     @property
     def remaining_rows(self) -> float:
         """Return the number of rows that are not done."""
@@ -217,17 +223,15 @@ class Progress:
         walks = sum(stage.attributes * stage.tasks for stage in small)
         per_walk = sum(stage.seconds for stage in small) / walks if walks else PER_WALK
         for stage in self.stages.values():
-            if not stage.rows_done:  # the stage has not begun
-                pace = stage.benchmark_pace
-                if reference and reference.method == "roll up":  # its time grows with the subsets
-                    pace = reference_pace * stage.subsets / reference.subsets
-                elif reference:
-                    pace = reference_pace * stage.benchmark_pace / reference.benchmark_pace
-                seconds_of_tasks += per_walk * stage.attributes
-            else:
+            if stage.rows_done:  # the stage has begun
                 pace = (stage.seconds - stage.wasted) / stage.rows_done
                 if not stage.is_small:  # few rows say nothing of the pace of many
                     reference, reference_pace = stage, pace
+            else:
+                pace = stage.benchmark_pace
+                if reference is not None:
+                    pace = reference_pace * stage.slowness_beside(reference)
+                seconds_of_tasks += per_walk * stage.attributes
             seconds += stage.remaining_rows * pace
         return seconds / self.threads + seconds_of_tasks + READING
 

@@ -43,30 +43,24 @@ def _among_reported(frame: pl.DataFrame, question: Row) -> list[Part]:
     """Return a sentence on the people with a reported secret, for the subset that leaks most."""
     if question.get("posterior_probabilistic_reported") is None:
         return []
-    names = [n for n in ("secret", "known_records") if n in frame.columns]
-    same = [pl.col(n).eq_missing(pl.lit(question[n], pl.String)) for n in names]
     order = ["posterior_probabilistic_reported", "n_qids"]
-    worst = frame.filter(same).sort(order, descending=[True, False], maintain_order=True)
-    row = worst.row(0, named=True)
+    subsets = details.rows_about(frame, question, details.QUESTION)
+    row = subsets.sort(order, descending=[True, False], maintain_order=True).row(0, named=True)
     if row["reported"] == words.individuals(row):  # everybody reports it
         return []
     text = said("Knowing {qids}:", qids=words.listed(row["qids"]))
     return [Paragraph(f"{text} {words.among_reported(row)}")]
 
 
-def split_by_question(frame: pl.DataFrame, details: Tables) -> list[tuple[Row, Tables]]:
-    """Return, for each question of a sweep, its first row and its rows of the details.
-
-    A question is a model, a secret and, with a person, whether one or all records are known.
-    """
+def split_by_question(frame: pl.DataFrame, tables: Tables) -> list[tuple[Row, Tables]]:
+    """Return, for each question of a sweep, its first row and its rows of the details."""
+    about_secrets = {name: table for name, table in tables.items() if "secret" in table.columns}
     excerpts: list[tuple[Row, Tables]] = []
-    names = [n for n in ("model", "secret", "known_records") if n in frame.columns]
+    names = [name for name in details.QUESTION if name in frame.columns]
     for row in frame.unique(names, maintain_order=True).iter_rows(named=True):
-        is_equal = {n: pl.col(n).eq_missing(pl.lit(row[n], pl.String)) for n in names[1:]}
         excerpt = {
-            name: table.filter([test for n, test in is_equal.items() if n in table.columns])
-            for name, table in details.items()
-            if "secret" in table.columns
+            name: details.rows_about(table, row, details.QUESTION)
+            for name, table in about_secrets.items()
         }
         excerpts.append((row, excerpt))
     return excerpts

@@ -371,8 +371,9 @@ def _rows_with(table: str, values: Mapping[str, Any]) -> exp.Select:
 
 def identity_of_data(engine: LocalEngine, attack: Attack, microdata: Microdata) -> dict[str, Any]:
     """Return what distinguishes the people of a sweep from those of another one."""
-    dataset, person, weight = microdata.dataset, microdata.person, microdata.weight
-    where, versions = microdata.where, None  # versions of the data that Spark reads
+    dataset, where = microdata.dataset, microdata.where
+    person, weight = microdata.person, microdata.weight
+    versions = None  # of the data, if Spark reads them
     if engine.settings.engine_name == "spark":
         from qifsql.engine.distributed import Spark
 
