@@ -1,7 +1,7 @@
 """The worst levels of a partition, the people at them, and violations of required levels."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -150,14 +150,20 @@ def find_entropy(tables: Tables, secret: Secret, threshold: Fraction | None) -> 
             is_clear = -math.log2(entropy_l(block.counts)) > required + CLOSE  # it is in ``broken``
             if not is_clear and not meets_entropy(block.counts, threshold):
                 broken.append(block)
-        violated = sum(b.people for b in broken), sum(b.blocks for b in broken)
+        violated = _people_and_blocks(broken)
     if secret.fewest == 1:  # blocks of one value are counted as l_distinct
         return Finding(1.0, 0, 0, violated=violated)
-    least = min((b.counts for b in close), key=lambda c: (entropy_l(c), len(c), c))
-    value = entropy_l(least)
+    # Of several blocks with the least entropy, that with the fewest and smallest counts.
+    least = min(close, key=lambda block: (entropy_l(block.counts), len(block.counts), block.counts))
+    value = entropy_l(least.counts)
     at_worst = [block for block in close if entropy_l(block.counts) == value]
-    people, blocks = sum(b.people for b in at_worst), sum(b.blocks for b in at_worst)
-    return Finding(value, people, blocks, counts=least, violated=violated)
+    return Finding(value, *_people_and_blocks(at_worst), counts=least.counts, violated=violated)
+
+
+def _people_and_blocks(parts: Iterable["EqualBlocks | Near"]) -> tuple[int, int]:
+    """Return the sum of the people, and that of the blocks, of parts of a release."""
+    parts = list(parts)
+    return sum(part.people for part in parts), sum(part.blocks for part in parts)
 
 
 def _blocks_by_entropy(
@@ -232,7 +238,7 @@ def _worst_finding(name: str, near: Sequence[Near], thresholds: Mapping[str, Fra
         aim = thresholds[definition.aim]
         broken = [row for row in near if row.part is None]
         broken += [row for level, row in levels.items() if _is_violated(definition, level, aim)]
-        violated = sum(row.people for row in broken), sum(row.blocks for row in broken)
+        violated = _people_and_blocks(broken)
     worst = (min if definition.higher_is_safer else max)(levels, key=Level.order)
     at_worst = levels[worst]
     return Finding(worst.value, at_worst.people, at_worst.blocks, worst, violated=violated)

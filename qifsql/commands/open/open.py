@@ -101,9 +101,14 @@ def open(  # noqa: A001 - the name of the command
         page = Walk.of(text, private=private)
     else:
         words = [text, *(["--where", where] if where else []), *typed(reading)]
-        data = Dataset.open(text, **reading)
-        options: dict[str, Any] = {"where": where, "private": private, "settings": settings}
-        page = Explorer(data, words, calculations=calculations, **options)
+        page = Explorer(
+            Dataset.open(text, **reading),
+            words,
+            where=where,
+            private=private,
+            settings=settings,
+            calculations=calculations,
+        )
         page.read()
     with closing(_listen(port)) as listener:
         number = int(listener.getsockname()[1])

@@ -145,11 +145,11 @@ class Stage:
         """Return the seconds of one thread per row in the benchmarks."""
         return float(PER_ROW * PER_ATTRIBUTE**self.attributes * self.slowness)
 
-    def slowness_beside(self, other: "Stage") -> float:
-        """Return how much longer a row is expected to take than one of another stage: a factor."""
-        if other.method == "roll up":  # its time grows with the subsets
-            return self.subsets / other.subsets
-        return self.benchmark_pace / other.benchmark_pace
+    def relative_pace(self, reference: "Stage") -> float:
+        """Return how many times as long a row is expected to take as one of another stage."""
+        if reference.method == "roll up":  # its time grows with the subsets
+            return self.subsets / reference.subsets
+        return self.benchmark_pace / reference.benchmark_pace
 
     @property
     def remaining_rows(self) -> float:
@@ -230,7 +230,7 @@ class Progress:
             else:
                 pace = stage.benchmark_pace
                 if reference is not None:
-                    pace = reference_pace * stage.slowness_beside(reference)
+                    pace = reference_pace * stage.relative_pace(reference)
                 seconds_of_tasks += per_walk * stage.attributes
             seconds += stage.remaining_rows * pace
         return seconds / self.threads + seconds_of_tasks + READING

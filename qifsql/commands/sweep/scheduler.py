@@ -164,6 +164,12 @@ class Pass:
             self.layout.n, may_roll=self.strategy.every_subset, valued=self.layout.valued
         )
 
+    @property
+    def is_done(self) -> bool:
+        """Return whether the people are coded, and no task waits."""
+        is_coded = self.workspace.is_coded(self.number)
+        return is_coded and not self.workspace.pending_tasks(self.number)
+
     def run(self) -> None:
         """Code the people, unless that is done, and work on the tasks."""
         if not self.workspace.is_coded(self.number):

@@ -152,7 +152,7 @@ class BorderSearch:
         as they are needed, unless the workspace has them; OutOfTimeError if the time is over.
         """
         layout = self.passes[0].layout
-        if any(p.workspace.pending_tasks(p.number) for p in self.passes):  # tables to write
+        if not all(data_pass.is_done for data_pass in self.passes):  # some table is not written
             raise OutOfTimeError
         for data_pass in self.passes:
             self._store(data_pass.stored_sums())

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
-from sqlglot import exp
 
 from qifsql.commands.sweep.result import KEYS, SUMMED
 from qifsql.commands.sweep.scheduler import Pass
 from qifsql.commands.sweep.strategies import Answered
 from qifsql.commands.sweep.worker import Worker, user_order_macro
 from qifsql.engine.connections import Stream
-from qifsql.query.render import render
+from qifsql.query.plan import Plan
+from qifsql.query.render import copying
 
 PARTS: dict[str, pl.DataType] = {
     **dict.fromkeys(("part", "stratum"), pl.Int32()),
@@ -118,14 +118,7 @@ def _adds_up(subsets: pl.DataFrame, parts: pl.DataFrame, people: int) -> bool:
 def _read_frame(worker: Worker, file: str, scratch: Path) -> pl.DataFrame:
     """Return the rows of the view ``file``, which may be millions, through Parquet in a folder."""
     path = scratch / f"{file}.parquet"
-    as_parquet = exp.CopyParameter(this=exp.Var(this="FORMAT"), expression=exp.Var(this="PARQUET"))
-    copy = exp.Copy(
-        this=exp.Subquery(this=worker.statements.query(file)),
-        kind=False,
-        files=[exp.Literal.string(str(path))],
-        params=[as_parquet],
-    )
-    worker.stream.rows(render(copy))
+    worker.stream.rows(copying(Plan((), worker.statements.query(file)), str(path)))
     frame = pl.read_parquet(path)
     path.unlink()
     return frame

@@ -352,18 +352,30 @@ class SweepRun:
         return frame, details, errors
 
     def _run_passes(self, layouts: Sequence[Layout], progress: Progress) -> None:
-        """Work through all passes until the time is over; set whether all is ``finished``.
+        """Make the ``passes``, work until the time is over, and set whether all is ``finished``.
 
         A small sweep takes one stream.
         """
         work = max(layout.people << layout.n for layout in layouts)  # people times subsets
         streams = 1 if work < ALONE and not self.on_spark else self.streams
+        self.passes = self._make_passes(layouts, progress, streams)
+        if any(data_pass.compiled for data_pass in self.passes):
+            of_chunks = kernel_choice.MEMORY_PER_CHUNK * streams
+            self.engine.here.set_aside(kernel_choice.KERNEL_MEMORY + of_chunks)
+        for data_pass in self.passes:
+            data_pass.run()
+        self.finished = all(data_pass.is_done for data_pass in self.passes)
+
+    def _make_passes(
+        self, layouts: Sequence[Layout], progress: Progress, streams: int
+    ) -> list[Pass]:
+        """Return the passes over the data with their layouts, here or on a cluster."""
         pass_class = Pass
         if self.on_spark:  # needs an extra
             from qifsql.commands.sweep.cluster import ClusterPass
 
             pass_class = ClusterPass
-        self.passes = [
+        return [
             pass_class(
                 engine=self.engine,
                 bound=self.bound,
@@ -378,15 +390,6 @@ class SweepRun:
             )
             for number, layout in enumerate(layouts)
         ]
-        if any(data_pass.compiled for data_pass in self.passes):
-            of_chunks = kernel_choice.MEMORY_PER_CHUNK * streams
-            self.engine.here.set_aside(kernel_choice.KERNEL_MEMORY + of_chunks)
-        for data_pass in self.passes:
-            data_pass.run()
-        self.finished = all(
-            self.workspace.is_coded(number) and not self.workspace.pending_tasks(number)
-            for number in range(len(layouts))
-        )
 
     def _resumed_progress(self, layouts: Sequence[Layout]) -> Progress:
         """Return the progress, with the tasks that earlier runs have stored in the workspace."""
