@@ -290,42 +290,30 @@ def coding_plan(
     person = () if microdata.person is None else (microdata.person,)
     # All that is read of a record, as the columns ``qid_1 ..`` of the step ``everybody``.
     attributes = (*microdata.qids, *microdata.secrets, *person)
-    query = _codes_query(microdata, places_of)
     people = replace(microdata, qids=attributes, secrets=(), person=None)
     steps = [microdata_steps.everybody(people)]
+    places = range(1, len(microdata.qids) + 1)
+    dictionaries = [f"dictionary_secret_{j}" for j, _ in enumerate(microdata.secrets, 1)]
+    tables = {f"scale_{i}": own_name(places_of(i)) for i in places}
+    tables |= {name: own_name(name) for name in dictionaries}
+    counts = {"qids": len(places), "secrets": len(dictionaries), "person": bool(person)}
+    named = make_step("anonymise/coded_places", "named", tables=tables, shape=counts)
+    query = named.query
     if person:
-        column = exp.column(f"qid_{len(attributes)}", table="everybody").as_("person")
-        steps.append(Step("named", "One row per record, with its person.", query.select(column)))
         missing_codes = {  # a missing value has the last code
             f"missing_{j}": secret.values - 1 if secret.missing else NOWHERE
             for j, secret in enumerate(secrets, 1)
         }
-        places, shape = range(1, len(microdata.qids) + 1), {"secrets": len(secrets)}
-        # Records with the number of their person; people with the numbers of their multisets of
-        # values; and then records with both.
+        shape = {"secrets": len(secrets)}
+        # Records with their person; with the number of that person; people with the numbers of
+        # their multisets of values; and then records with both.
         steps += [
+            named,
             make_step("anonymise/owned", places=places, shape=shape, materialized=True),
             make_step("anonymise/multisets", numbers=missing_codes, shape=shape),
         ]
         query = splice("anonymise/with_multisets", shape=shape)
     return microdata_steps.plan(microdata, steps, query)
-
-
-def _codes_query(microdata: Microdata, places_of: Callable[[int], str]) -> exp.Select:
-    """Return the query of each record's position, ``place_1 ..`` and ``secrets_1 ..``.
-
-    ``everybody`` has all attributes as ``qid_n``; each is looked up in the table of its codes.
-    """
-    # Columns to make, in the order of the attributes: the table, and its column of codes.
-    codings = {f"place_{i}": (places_of(i), "place") for i, _ in enumerate(microdata.qids, 1)}
-    for j, _ in enumerate(microdata.secrets, 1):
-        codings[f"secrets_{j}"] = f"dictionary_secret_{j}", "code"
-    query = exp.select(exp.column(microdata_steps.RECORD, table="everybody")).from_("everybody")
-    for n, (name, (table, code)) in enumerate(codings.items(), 1):
-        on = same(exp.column(f"qid_{n}", "everybody"), exp.column("value", f"of_{n}"))
-        query = query.join(exp.alias_(own_table(table), f"of_{n}", table=True), on=on)
-        query = query.select(exp.cast(exp.column(code, table=f"of_{n}"), "INTEGER").as_(name))
-    return query
 
 
 def count_owners(engine: Engine, name: str, secrets: Sequence[Secret]) -> Owners:

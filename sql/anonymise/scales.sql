@@ -82,6 +82,30 @@ FROM (
     FROM dictionary
 ) AS added;
 
+-- One row per record: its position, its places, the codes of its secrets, and where people have
+-- several records, its person.
+{# coded_places(qids=2, secrets=1, person=True), coded_places(qids=1, secrets=0, person=False) #}
+CREATE OR REPLACE VIEW coded_places AS
+SELECT
+    everybody.record
+    {% for i in range(1, qids + 1) %}
+    , of_{{ i }}.place::INTEGER AS place_{{ i }}
+    {% endfor %}
+    {% for j in range(1, secrets + 1) %}
+    , of_{{ qids + j }}.code::INTEGER AS secrets_{{ j }}
+    {% endfor %}
+    {% if person %}
+    , everybody.qid_{{ qids + secrets + 1 }} AS person
+    {% endif %}
+FROM everybody
+{% for i in range(1, qids + 1) %}
+INNER JOIN scale_{{ i }} AS of_{{ i }} ON everybody.qid_{{ i }} IS NOT DISTINCT FROM of_{{ i }}.value
+{% endfor %}
+{% for i in range(qids + 1, qids + secrets + 1) %}
+INNER JOIN dictionary_secret_{{ i - qids }} AS of_{{ i }}
+    ON everybody.qid_{{ i }} IS NOT DISTINCT FROM of_{{ i }}.value
+{% endfor %};
+
 -- One row per record: its position, places and secrets, and behind these the number of the first
 -- record of its person, who is its own where it names none.
 {# owned(secrets=2), owned(secrets=0) #}
