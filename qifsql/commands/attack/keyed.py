@@ -248,11 +248,11 @@ class _Run:
                 row |= self._target_columns(j, g) if m.individual else {}
                 row |= completion_bounds.bound_columns(details, j)
                 rows.append(self._beside_reported(row, j, g))
-                if j in self.by_one_record and not g:  # a row about one known record
+                if j in self.by_one_record and not g:
                     blocks = self.by_one_record[j]
-                    row |= blocks.columns(self.prior[j, g], j, self.measured[j])
-                    row |= {"attack_id": attack_id(origin, m, j, g, "one")}
-                    rows.append(self._beside_reported(row, j, g))
+                    of_record = row | blocks.columns(self.prior[j, g], j, self.measured[j])
+                    of_record["attack_id"] = attack_id(origin, m, j, g, "one")
+                    rows.append(self._beside_reported(of_record, j, g))
         return rows, ids
 
     def _notes(
