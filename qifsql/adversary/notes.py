@@ -72,10 +72,7 @@ def of_names(column: Repeated) -> str:
 
 
 def of_words(
-    attack: Attack,
-    catalog: Catalog,
-    attributes: Attributes,
-    where: exp.Expr | None,
+    attack: Attack, catalog: Catalog, attributes: Attributes, where: exp.Expr | None
 ) -> tuple[str, ...]:
     """Return a note on each column with words that often mean missing, such as ``NA``.
 

@@ -1,6 +1,7 @@
 """Options of the adversary's knowledge and aim, shared by most functions."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal, TypedDict, get_args
 
@@ -29,6 +30,7 @@ MATCH_ANY = "match-any"  # a missing value may be anything: bounds over all comp
 NULL_AS_VALUE = '"distinct" (a missing value is one more value)'
 NULL_LEFT_OUT = '"drop" (leave out records that miss a quasi-identifier or secret)'
 UNNAMED = ("warn", "refuse", "ignore")  # treatments of columns that no rule covers
+_data, _details = (partial(Option, panel=panel) for panel in (DATA, DETAILS))
 
 Where = Annotated[
     str | None,
@@ -40,30 +42,26 @@ Where = Annotated[
 ]
 Null = Annotated[
     NullRule,
-    Option(
+    _data(
         one_of(*NULL_RULES),
         "Missing: distinct (default: a value) or drop.",
         text=f"{NULL_AS_VALUE} or {NULL_LEFT_OUT}.",
-        panel=DATA,
     ),
 ]
 AnyNull = Annotated[
     AnyNullRule,
-    Option(
+    _data(
         one_of(*ANY_NULL_RULES),
         "Missing: distinct (default), drop, match-any.",
         text=f'{NULL_AS_VALUE}, {NULL_LEFT_OUT} or "match-any" (a missing quasi-identifier, in '
         "attack a secret too, may be anything: bounds over all completions).",
-        panel=DATA,
     ),
 ]
 Truth = Annotated[
     str | Sequence[str],
     Option(NAMES, "The true key, to count correct links: one name, or one per file."),
 ]
-RegisterWhere = Annotated[
-    str | None, Option(TEXT, "Filter the register by a SQL condition.", panel=DATA)
-]
+RegisterWhere = Annotated[str | None, _data(TEXT, "Filter the register by a SQL condition.")]
 
 
 def qids_option(summary: str, text: str = "") -> Option:
@@ -73,7 +71,7 @@ def qids_option(summary: str, text: str = "") -> Option:
 
 def person_option(summary: str, text: str) -> Option:
     """Return the option for people with several records, with the help text ``summary``."""
-    return Option(NAME, summary, text=text, panel=DATA)
+    return _data(NAME, summary, text=text)
 
 
 def secret_option(summary: str, text: str = "") -> Option:
@@ -99,14 +97,13 @@ HIERARCHY = Option(
     text="Quasi-identifier to the file of its generalisation hierarchy (lines value;node;...;*).",
     flags=("--hierarchy",),
 )
-PLAIN = Option(NAMES, "Quasi-identifiers with plain values, never read as generalised.", panel=DATA)
+PLAIN = _data(NAMES, "Quasi-identifiers with plain values, never read as generalised.")
 
-RAPID = Option(
+RAPID = _details(
     CHANCE,
     "Threshold of RAPID (default 0.3).",
     text="With learn or learner: the threshold of RAPID in [0, 1], a share of the confidence that "
     "is possible beyond a value's frequency; default 0.3.",
-    panel=DETAILS,
 )
 
 
@@ -138,31 +135,28 @@ class Joining(TypedDict, total=False):
 
     key: Annotated[
         str | Sequence[str] | None,
-        Option(
+        _data(
             NAMES,
             "Person key: one column, or one per dataset.",
             text="Person key of a collection: one column name for all datasets, or one for "
             "each. A missing key matches nobody.",
-            panel=DATA,
         ),
     ]
     wave: Annotated[
         str | None,
-        Option(
+        _data(
             TEXT,
             "Column that splits a long table: year=2018,2019.",
             text='Column that splits a long table into datasets: "year", or '
             '"year=2018,2019" with the focal one first.',
-            panel=DATA,
         ),
     ]
     absent: Annotated[
         Absent,
-        Option(
+        _data(
             one_of(*ABSENT_RULES),
             "Absent: null (default: as missing) or distinct.",
             text='People who are not in a dataset: "null" (like missing values) or "distinct".',
-            panel=DATA,
         ),
     ]
 
@@ -199,12 +193,11 @@ class Households(TypedDict, total=False):
 
     household: Annotated[
         str | None,
-        Option(
+        _details(
             GROUPS,
             "Also by household: a column or NAME=EXPRESSION.",
             text="Column or named expression of households, whose risks are measured "
             'besides (details["households"]).',
-            panel=DETAILS,
         ),
     ]
 
@@ -254,30 +247,27 @@ class Distribution(TypedDict, total=False):
 
     by: Annotated[
         str | None,
-        Option(
+        _details(
             GROUPS,
             "Also by group: a column or NAME=EXPRESSION.",
             text="Column or named expression whose values are groups of people, measured apart.",
-            panel=DETAILS,
         ),
     ]
     thresholds: Annotated[
         float | Sequence[float | str],
-        Option(
+        _details(
             NUMBERS,
             "Count people with success >= 0.5. Repeatable.",
             text="Count people whose success is at least this, in [0, 1].",
-            panel=DETAILS,
             flags=("--threshold",),
         ),
     ]
     quantiles: Annotated[
         float | Sequence[float | str],
-        Option(
+        _details(
             NUMBERS,
             "Quantile of success: 0.9. Repeatable.",
             text="Quantiles of the success over people, in [0, 1].",
-            panel=DETAILS,
             flags=("--quantile",),
         ),
     ]

@@ -20,10 +20,7 @@ def containing(raw: Sequence[Any], records: Cells) -> list[int]:
 
 
 def find(
-    people: Raw,
-    records: Cells,
-    secrets: Sequence[Hashable],
-    places: Sequence[int | None] | None,
+    people: Raw, records: Cells, secrets: Sequence[Hashable], places: Sequence[int | None] | None
 ) -> dict[str, Any]:
     """Return what people find in a release: the records whose cells contain their values (M196).
 

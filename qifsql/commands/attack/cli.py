@@ -10,7 +10,7 @@ from qifsql.options.shared_options import Auxiliary, Charts, Data, Output
 EXAMPLES = {
     "How many pupils does somebody single out who knows sex and school?": (
         "qifsql attack data-samples/school_census_2018.parquet -q TP_SEXO,CO_ENTIDADE"
-    ),
+    )
 }
 
 

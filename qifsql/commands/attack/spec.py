@@ -1,6 +1,7 @@
 """Options of ``attack``."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -35,6 +36,10 @@ USUAL: dict[str, tuple[object, ...]] = {
 }
 """Values of options that ask for nothing special, where these are not those of ``EMPTY``."""
 
+_attack, _data, _details, _run = (
+    partial(Option, panel=panel) for panel in (ATTACK, DATA, DETAILS, RUN)
+)
+
 
 class AttackOptions(Adversary, Sets, Households, total=False):
     """The adversary, further measures and details, and links between releases without a key."""
@@ -42,140 +47,124 @@ class AttackOptions(Adversary, Sets, Households, total=False):
     null: AnyNull
     measures: Annotated[
         str | Sequence[str],
-        Option(
+        _details(
             NAMES,
             "shannon, guessing, capacity, ..., all.",
             text="Further measures: shannon (bits), guessing (guesses), capacity (factor), "
             "pointwise (bits), security, risks, anonymity, or all.",
-            panel=DETAILS,
         ),
     ]
-    histogram: Annotated[
-        bool, Option(FLAG, "Histogram of people by success in percent.", panel=DETAILS)
-    ]
+    histogram: Annotated[bool, _details(FLAG, "Histogram of people by success in percent.")]
     value_chances: Annotated[
         bool,
-        Option(
+        _details(
             FLAG,
             "Chance of values: least, most suspected.",
             text="For each value of the secret, its chance for the people who are least and most "
             "suspected of it: harm that needs no certainty.",
-            panel=DETAILS,
         ),
     ]
-    unit: Annotated[str | None, Option(TEXT, "Unit of the gains, such as BRL.", panel=DETAILS)]
+    unit: Annotated[str | None, _details(TEXT, "Unit of the gains, such as BRL.")]
     population: Annotated[
         Tabular | None,
-        Option(
+        _details(
             TEXT,
             "Population: for membership, journalist risk.",
             text="Dataset of the people who may be in the release: joined by the key for "
             "membership, else for the journalist's risk.",
-            panel=DETAILS,
         ),
     ]
-    progressive: Annotated[
-        bool, Option(FLAG, "One row per number of datasets, from 1 to all.", panel=DETAILS)
-    ]
+    progressive: Annotated[bool, _details(FLAG, "One row per number of datasets, from 1 to all.")]
     store: Annotated[
         str | Path | None,
-        Option(
+        _run(
             STORE,
             "DuckDB file to reuse counts; has cell values.",
             text="DuckDB file that stores the counts, to reuse them for other gains and "
             "measures. It contains cell values.",
-            panel=RUN,
         ),
     ]
     link: Annotated[
         str | Sequence[str] | None,
-        Option(
+        _data(
             TEXTS,
             "No key: columns that stay or change (age:+1).",
             text='Rules that link releases without a key, such as "sex,birth_date; age:+1; '
             'city:stay=0.93".',
-            panel=DATA,
         ),
     ]
     presence: Annotated[
         float | str | None,
-        Option(
+        _data(
             CHANCE,
             "Chance to be in the next release (default 1).",
             text="With link: probability in [0, 1] that a person is also in the next "
             "release; default 1.",
-            panel=DATA,
         ),
     ]
     truth: Annotated[
         str | Sequence[str],
-        Option(
+        _data(
             NAMES,
             "True key, to compare links with.",
             text="With link: the true key, one name or one per release, to compare links with.",
-            panel=DATA,
         ),
     ]
     one_to_one: Annotated[
         bool,
-        Option(
+        _data(
             FLAG,
             "At most one person per later record.",
             text="With link: match each later record to at most one person.",
-            panel=DATA,
         ),
     ]
     people: Annotated[
         Tabular | None,
-        Option(
+        _details(
             DATASET,
             "Raw records of people: find theirs in FILE.",
             text="File or frame of raw records (the original, or a register): somebody who knows "
             "these quasi-identifiers looks for the records of source whose cells contain them "
             "(view compatible), beside source's cells as values (view cells). Models crs and cas; "
             "where, key and person hold for both files. Names in source: 2:age=AGE.",
-            panel=DETAILS,
         ),
     ]
     hierarchies: Annotated[
         Mapping[str, str | Path] | None,
-        Option(
+        _details(
             HIERARCHIES,
             "With --people: COLUMN=FILE, value;node;...;*.",
             text="With people: quasi-identifier to the file of its generalisation hierarchy (lines "
             "value;node;...;*).",
-            panel=DETAILS,
             flags=("--hierarchy",),
         ),
     ]
     learn: Annotated[
         Tabular | None,
-        Option(
+        _details(
             DATASET,
             "Learn from this file; guess about FILE (cas).",
             text="File or frame that the adversary learns from (an original, sanitised or "
             "synthetic release), to guess the secrets of the people of source. Model cas; "
             "where holds for both files. Generalised cells equal only the same cells: no "
             "value is looked up in them.",
-            panel=DETAILS,
         ),
     ]
     learner: Annotated[
         str | None,
-        Option(
+        _details(
             TEXT,
             "table (default), random-forest, ...",
             text='With learn: "table" (default: the most frequent value among equal '
             'records, and of all records where there are none), or "decision-tree", '
             '"random-forest", "gradient-boosting" or "logistic-regression" of scikit-learn '
             "(qifsql[ml]).",
-            panel=DETAILS,
         ),
     ]
     rapid: Annotated[float | str | None, RAPID]
     knows: Annotated[
         str | Sequence[str] | None,
-        Option(
+        _attack(
             TEXTS,
             "Noisy: age:+-2; city:right=0.9; job:matrix=FILE.",
             text='Laws of noisy knowledge, such as "age:+-2; city:right=0.9; '
@@ -184,25 +173,22 @@ class AttackOptions(Adversary, Sets, Households, total=False):
             "quasi-identifier or secret were drawn, as anonymise writes it) and "
             "exact. Adds the row of an adversary who knows this of everybody to that of the "
             "exact adversary.",
-            panel=ATTACK,
         ),
     ]
     draws: Annotated[
         int | None,
-        Option(
+        _attack(
             WHOLE,
             "With --knows: draw so many people.",
             text="With knows: number of people to draw instead of the exact sum.",
-            panel=ATTACK,
         ),
     ]
     records: Annotated[
         str | Path | None,
-        Option(
+        _attack(
             WRITTEN,
             "With --knows: file of success per record.",
             text="With knows: file (.parquet, .csv) of a row per record with the expected success.",
-            panel=ATTACK,
             studied=False,
         ),
     ]
@@ -212,10 +198,7 @@ OPTIONS = AttackOptions
 
 
 def refuse_others(
-    who: str,
-    options: AttackOptions,
-    taken: Sequence[str],
-    instead: Mapping[str, str] | None = None,
+    who: str, options: AttackOptions, taken: Sequence[str], instead: Mapping[str, str] | None = None
 ) -> None:
     """Refuse each option that is set and not ``taken`` by an attack (``who``).
 

@@ -69,10 +69,7 @@ TAKEN_OPTIONS = (
     *("qids", "secret", "where", "absent", "target", "key"),
     *("link", "presence", "truth", "one_to_one"),
 )
-INSTEAD = {
-    "progressive": "run it with fewer releases",
-    "null": "a missing value is a value",
-}
+INSTEAD = {"progressive": "run it with fewer releases", "null": "a missing value is a value"}
 
 
 @dataclass(frozen=True, kw_only=True)
