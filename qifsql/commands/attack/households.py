@@ -55,14 +55,13 @@ def rows(counts: Counts, after: Mapping[Question, Profile], measured: Rows) -> R
     finished = []
     for row in measured:
         q = row["secret"], row["gain"]
-        before, then = success(prior[q], *q), success(posterior[q], *q)
-        as_record = {
+        as_record: dict[str, float] = {
             "record_blocks": posterior[q].blocks,
             "record_singled_out": posterior[q].singled_out,
-            "record_prior_deterministic": float(before.deterministic),
-            "record_posterior_deterministic": float(then.deterministic),
-            "record_prior_probabilistic": float(before.probabilistic),
-            "record_posterior_probabilistic": float(then.probabilistic),
         }
+        for when, profiles in (("prior", prior), ("posterior", posterior)):
+            reached = success(profiles[q], *q)
+            as_record[f"record_{when}_deterministic"] = float(reached.deterministic)
+            as_record[f"record_{when}_probabilistic"] = float(reached.probabilistic)
         finished.append(row | as_record)
     return finished

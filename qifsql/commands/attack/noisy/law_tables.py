@@ -203,15 +203,19 @@ def _plan_restored(coded: Coded, qid: NoisyQid, dataset: Dataset, step: Step) ->
             f"{dataset.name} leads to no value that {quoted(qid.attribute.name)} has; name the "
             "matrix by which the release was drawn"
         )
+    restored = Step("listed", RESTORED, coded.query_values(qid, "restored"))
+    return _plan_labelled(coded, qid, step, origins, _shares_step(shares), restored)
+
+
+def _shares_step(shares: Sequence[float]) -> Step:
+    """Return the step ``shares``: the number of each true value (``origin``), and its share."""
     numbers = exp.Anonymous(this="range", expressions=[number(1), number(len(shares) + 1)])
     values = exp.Array(expressions=[double(share) for share in shares])
-    lists = {"origin": numbers, "share": values}  # true values, by their numbers from 1
-    true_shares = exp.select(
-        *(exp.alias_(exp.Anonymous(this="unnest", expressions=[v]), n) for n, v in lists.items())
-    )
-    known_shares = Step("shares", "One row per true value: its share.", true_shares)
-    restored = Step("listed", RESTORED, coded.query_values(qid, "restored"))
-    return _plan_labelled(coded, qid, step, origins, known_shares, restored)
+    columns = [
+        exp.alias_(exp.Anonymous(this="unnest", expressions=[elements]), name)
+        for name, elements in {"origin": numbers, "share": values}.items()
+    ]
+    return Step("shares", "One row per true value: its share.", exp.select(*columns))
 
 
 def _tells_shares(coded: Coded, file: str, step: Step) -> bool:
