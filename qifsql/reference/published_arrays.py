@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from itertools import chain, permutations, product
-from typing import Any
+from typing import Any, NamedTuple
 
 from qifsql.reference import published_tables
 from qifsql.reference.published_tables import (
@@ -171,50 +171,62 @@ class Problem:
         ]
 
 
+class Sum(NamedTuple):
+    """A sum of counts that is told: the places of its cells in the problem, and its limits."""
+
+    places: list[int]
+    least: int
+    largest: float
+
+
+def told_sums(problem: Problem) -> list[Sum]:
+    """Return the sums of cells: all people, each published combination, what cannot occur (0)."""
+    cells = problem.cells
+    sums = [Sum(list(range(len(cells))), problem.people, problem.people)]
+    for dims, ends_of_cells in problem.intervals():
+        for combination, (least, largest) in ends_of_cells.items():
+            places = [i for i, c in enumerate(cells) if of(c, dims) == combination]
+            sums.append(Sum(places, least, largest))
+    for dims, allowed in problem.possible:
+        sums.append(Sum([i for i, c in enumerate(cells) if of(c, dims) not in allowed], 0, 0))
+    return [total for total in sums if total.places]
+
+
 def consistent(problem: Problem, limit: int = 10**5) -> list[Array]:
     """Return all arrays that agree with the tables, arrays cell after cell.
 
     A value is tried if no sum that the cell is in gets too large, and if no sum that it is the last
     cell of stays too small.
     """
-    cells = problem.cells
-    sums: list[tuple[list[int], Interval]] = [
-        (list(range(len(cells))), (problem.people, problem.people))
-    ]
-    for dims, ends_of_cells in problem.intervals():
-        for combination, ends in ends_of_cells.items():
-            sums.append(([i for i, c in enumerate(cells) if of(c, dims) == combination], ends))
-    for dims, allowed in problem.possible:
-        sums.append(([i for i, c in enumerate(cells) if of(c, dims) not in allowed], (0, 0)))
-    sums = [(members, ends) for members, ends in sums if members]
-    touched = [
-        [j for j, (members, _) in enumerate(sums) if i in members] for i in range(len(cells))
-    ]
-    so_far = [0] * len(sums)
-    array = [0] * len(cells)
+    sums, n_cells = told_sums(problem), len(problem.cells)
+    # Of each cell, the numbers of the sums that it is in.
+    sums_of = [[j for j, s in enumerate(sums) if i in s.places] for i in range(n_cells)]
+    so_far = [0] * len(sums)  # of each sum, what the cells before add up to
+    array = [0] * n_cells
     arrays: list[Array] = []
     steps = 0
 
-    def go(i: int) -> None:
+    def fill(i: int) -> None:
+        """Try each count in cell ``i`` that the sums allow, and fill the cells after it."""
         nonlocal steps
         steps += 1
         if len(arrays) > limit or steps > 20 * limit:
             raise TooManyError
-        if i == len(cells):
+        if i == n_cells:
             arrays.append(tuple(array))
             return
-        largest = min(sums[j][1][1] - so_far[j] for j in touched[i])
-        ended = [j for j in touched[i] if sums[j][0][-1] == i]
-        least = max([0, *(sums[j][1][0] - so_far[j] for j in ended)])
+        largest = min(sums[j].largest - so_far[j] for j in sums_of[i])
+        last_of = [j for j in sums_of[i] if sums[j].places[-1] == i]
+        least = max([0, *(sums[j].least - so_far[j] for j in last_of)])
         for n in range(least, int(largest) + 1):
             array[i] = n
-            for j in touched[i]:
+            for j in sums_of[i]:
                 so_far[j] += n
-            go(i + 1)
-            for j in touched[i]:
+            fill(i + 1)
+            for j in sums_of[i]:
                 so_far[j] -= n
 
-    go(0)
+    fill(0)
     return arrays
 
 

@@ -116,9 +116,9 @@ class Outcomes:
 
         Return their sums, rows of the view ``success`` in a list for each crowd, and how many pairs
         of kinds of records remain to be compared for the others, who are in the tables ``open_*``
-        from here on (``crowd_prefix``). People are settled if their observation in the focal release is of one kind of
-        record, and the number of possible later observations is known. Each of these is then
-        equally likely for all of them, so that the best guess stays.
+        from here on (``crowd_prefix``). People are settled if their observation in the focal
+        release is of one kind of record, and the number of possible later observations is known.
+        Each of these is then equally likely for all of them, so that the best guess stays.
         """
         chain, names = self.chain, {"kinds": "kinds_1", "spots": "spots_2", "totals": "totals_1_2"}
         countable = chain.step("countable", **names)

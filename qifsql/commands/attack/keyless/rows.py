@@ -20,6 +20,8 @@ from qifsql.measures.bayes import Success
 from qifsql.query.plan import Plan, Step
 from qifsql.results.assessment import beside_reported
 
+NOT_THERE, NOBODY = 0, -1  # numbers of observations: of who is not in the release, that nobody has
+
 
 def tagged_names(releases: Sequence[Release]) -> tuple[str, ...]:
     """Return the quasi-identifiers of the releases, with their tags."""
@@ -40,26 +42,30 @@ def bind_target(
 
 
 def target_observations(chain: Chain, target_values: Sequence[Sequence[str | None]]) -> list[int]:
-    """Return the number of the target's observation in each release.
+    """Return the number of the target's observation in each release (see ``_observation``).
 
-    It is 0 if the target is not in a later release (absent, or, unless that is told apart, all
-    values missing), -1 if nobody has the observation. ``target_values`` has her values by release.
+    ``target_values`` has her values by release.
     """
-    numbers = []
-    for release, values in zip(chain.releases, target_values, strict=True):
-        absent = bool(values) and any(v is ABSENT for v in values)
-        missing = not values or (not release.has_absence and all(v is None for v in values))
-        if release.number > 1 and (absent or missing):
-            numbers.append(0)
-            continue
-        observation = release.observation([None if v is ABSENT else v for v in values])
-        query = exp.select(exp.alias_(observation, "observed"))
-        step = Step("wanted", "One row: what is observed of the target.", query)
-        names = {"sights": f"sights_{release.number}"}
-        plan = Plan((step,), chain.query("sighted", **names))
-        rows = chain.tables.answer(plan, "looking for the target")
-        numbers.append(int(rows[0][0]) if rows else -1)
-    return numbers
+    releases = zip(chain.releases, target_values, strict=True)
+    return [_observation(chain, release, values) for release, values in releases]
+
+
+def _observation(chain: Chain, release: Release, values: Sequence[str | None]) -> int:
+    """Return the number of the observation of these values in a release; ``NOBODY`` has it.
+
+    It is ``NOT_THERE`` if the target is not in a later release: absent or, unless that is told
+    apart, with all values missing.
+    """
+    absent = any(v is ABSENT for v in values)
+    missing = not values or (not release.has_absence and all(v is None for v in values))
+    if release.number > 1 and (absent or missing):
+        return NOT_THERE
+    observation = release.observation([None if v is ABSENT else v for v in values])
+    query = exp.select(exp.alias_(observation, "observed"))
+    step = Step("wanted", "One row: what is observed of the target.", query)
+    plan = Plan((step,), chain.query("sighted", sights=f"sights_{release.number}"))
+    numbers = [number for (number,) in chain.tables.answer(plan, "looking for the target")]
+    return int(numbers[0]) if numbers else NOBODY
 
 
 def result_rows(
