@@ -1,6 +1,6 @@
 """Blocks, objects of information flow and the facts of one person, as people read them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -68,44 +68,48 @@ def _block_parts(frame: pl.DataFrame, spec: Spec) -> list[Part]:
 
 
 def _object_parts(frame: pl.DataFrame, spec: Spec) -> list[Part]:
-    """Return one object: values of the secret down, blocks (or inners) across.
+    """Return one object: values of the secret down, blocks (or inners) across; a list if large.
 
     A row of the frame is a value and a block, or an inner, that occur together.
     """
-    rows, show, secret = frame.to_dicts(), spec["show"], spec["secrets"][0]
+    show, secret = spec["show"], spec["secrets"][0]
+    across = "inner" if show == "hyper" else "block"
+    width = 1 if show == "prior" else frame[across].n_unique()
+    if width > MOST_COLUMNS or frame["value"].n_unique() > MOST_ROWS:
+        return _list_parts(frame, show)
+    rows = frame.to_dicts()
     if show == "prior":
-        if len(rows) > MOST_ROWS:
-            return _list_parts(frame, show)
         table = Table.of([secret, "people", "prior"], right=(1, 2))
         for row in rows:
             value, people = escaping.cell(row["value"]), words.count(row["count"])
             table.add_row(value, people, _fraction_text(row, ""))
-        return [Paragraph(TITLES["prior"]), table]
-    different_values = {row["value"] for row in rows}
-    values = sorted(different_values - {None})  # all are of one type
-    values += [None] if None in different_values else []
-    across = "inner" if show == "hyper" else "block"
+    else:
+        table = _matrix(rows, spec, across)
+    return [Paragraph(TITLES[show]), table]
+
+
+def _matrix(rows: Sequence[Mapping[str, Any]], spec: Spec, across: str) -> Table:
+    """Return an object as a matrix: a line per value, a column per block or inner (``across``)."""
+    show = spec["show"]
     first_rows = {row[across]: row for row in reversed(rows)}  # of each block or inner
-    if len(first_rows) > MOST_COLUMNS or len(values) > MOST_ROWS:
-        return _list_parts(frame, show)
     columns = sorted(first_rows)
     heads = [_block_label(first_rows[c], len(spec["qids"])) for c in columns]
-    table = Table.of([secret, *heads], right=range(1, len(heads) + 1))
+    table = Table.of([spec["secrets"][0], *heads], right=range(1, len(heads) + 1))
     if show == "hyper":
         table.add_row("outer", *(_fraction_text(first_rows[c], "outer_") for c in columns))
     entries = {(row["value"], row[across]): row for row in rows}
-    for value in values:
-        cells = []
-        for column in columns:
-            entry = entries.get((value, column))
-            if entry is None:
-                cells.append("0")
-            elif show == "cooccurrence":
-                cells.append(str(entry["count"]))
-            else:
-                cells.append(_fraction_text(entry, ""))
-        table.add_row(escaping.cell(value), *cells)
-    return [Paragraph(TITLES[show]), table]
+
+    def cell(value: Any, column: int) -> str:
+        entry = entries.get((value, column))
+        if entry is None:
+            return "0"
+        return str(entry["count"]) if show == "cooccurrence" else _fraction_text(entry, "")
+
+    different_values = {row["value"] for row in rows}
+    values = sorted(different_values - {None})  # all are of one type
+    for value in [*values, None] if None in different_values else values:
+        table.add_row(escaping.cell(value), *(cell(value, column) for column in columns))
+    return table
 
 
 def _list_parts(frame: pl.DataFrame, show: str) -> list[Part]:
