@@ -1,14 +1,14 @@
 """Measures and tables of details, shown below each result."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 import polars as pl
 
 from qifsql.data.types import Row
 from qifsql.presentation import escaping, words
-from qifsql.presentation.language import number, said
+from qifsql.presentation.language import said
 from qifsql.presentation.parts import Paragraph, Part, Table, Tables
+from qifsql.presentation.table_columns import drawn, number, percent, tabulate, text
 
 LONGEST_BAR = 40  # characters of the longest bar of a histogram
 BAND = 10  # percent per bar
@@ -21,7 +21,7 @@ TWO_CANDIDATES = (
 )
 
 
-def measured(row: Mapping[str, Any]) -> list[Part]:
+def measured(row: Row) -> list[Part]:
     """Return the table of the measures of a row besides success; [] if none was asked for.
 
     A measure that was not asked for has no column in the row; where it has no value, it is None.
@@ -30,18 +30,18 @@ def measured(row: Mapping[str, Any]) -> list[Part]:
     table = Table.of(heads, right=(1, 2, 3))
     if row.get("prior_entropy") is not None:  # of people with one record known: not measured
         columns = ("prior_entropy", "posterior_entropy", "mutual_information")
-        bits = (number(f"{row[c]:.4g}") for c in columns)
+        bits = (words.significant(row[c]) for c in columns)
         table.add_row(said("uncertainty (Shannon, bits)"), *bits)
     if row.get("prior_guessing") is not None:
-        tries = (number(f"{row[c]:,.4g}") for c in ("prior_guessing", "posterior_guessing"))
+        tries = (words.significant(row[c]) for c in ("prior_guessing", "posterior_guessing"))
         table.add_row(said("guesses until right"), *tries)
     if row.get("capacity") is not None:
         table.add_row(said("capacity (at most)"), "", "", words.factor(row["capacity"]))
     if row.get("pointwise_mean") is not None:
-        mean = number(f"{row['pointwise_mean']:.4g}")
+        mean = words.significant(row["pointwise_mean"])
         table.add_row(said("leakage of a block (bits, mean)"), "", "", mean)
         if row["pointwise_worst"] is not None:  # not shown to others where a block is small
-            worst = number(f"{row['pointwise_worst']:.4g}")
+            worst = words.significant(row["pointwise_worst"])
             table.add_row(said("leakage of a block (bits, greatest)"), "", "", worst)
     for name, title, draw in (
         ("bayes_security", said("Bayes security"), words.percent),
@@ -56,7 +56,7 @@ def measured(row: Mapping[str, Any]) -> list[Part]:
     return [table] if table.rows else []
 
 
-def of_row(row: Mapping[str, Any], details: Mapping[str, pl.DataFrame]) -> list[Part]:
+def of_row(row: Row, details: Mapping[str, pl.DataFrame]) -> list[Part]:
     """Return the details of one row of results, from tables by name, such as "histogram"."""
     rows = {n: t.filter(attack_id=row["attack_id"]) for n, t in details.items() if n in DRAWINGS}
     if rows.get("sure", pl.DataFrame()).height:
@@ -69,7 +69,7 @@ def of_row(row: Mapping[str, Any], details: Mapping[str, pl.DataFrame]) -> list[
     ]
 
 
-def _histogram(_row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
+def _histogram(_row: Row, detail: pl.DataFrame) -> list[Part]:
     """Return a table with a bar for every ten percent of success; the last bar is only for 100.
 
     ``detail`` has a row per whole percentage (``bin``, 0 to 100) and its people, ``individuals``.
@@ -85,40 +85,42 @@ def _histogram(_row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
     return [table]
 
 
-def _thresholds(row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
+def _thresholds(row: Row, detail: pl.DataFrame) -> list[Part]:
     """Return the table of the people whose success is at least each threshold."""
-    table = Table.of([said("at least"), words.people(), said("share")], right=(0, 1, 2))
-    for line in detail.iter_rows(named=True):
-        at = words.success(row, line["threshold"])
-        table.add_row(at, words.count(line["individuals"]), words.percent(line["share"]))
-    return [table]
+    columns = [
+        (said("at least"), lambda line: words.success(row, line["threshold"])),
+        (words.people(), number("individuals")),
+        (said("share"), percent("share")),
+    ]
+    return [tabulate(detail.iter_rows(named=True), columns, texts=())]
 
 
-def claims_parts(row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
+def claims_parts(row: Row, detail: pl.DataFrame) -> list[Part]:
     """Return a table of the people whom a sure adversary names, and a sentence.
 
     If a secret is missing for some, one more sentence is about those who report it.
     """
-    heads = [said("when at least"), said("{people} named", people=words.people())]
-    heads += [said("guessed right"), said("share"), said("before"), said("anonymity loss")]
-    table = Table.of(heads, right=(1, 2, 3, 4, 5))
-    for line in detail.filter(of_reported=False).iter_rows(named=True):
+
+    def threshold(line: Row) -> str:
         is_known = line["threshold"] is not None  # one that tells the size of a block is hidden
         sure = f"{words.digits(100 * line['threshold'])} %" if is_known else ""
-        shares = (line["precision"], line["precision_before"])
-        table.add_row(
-            f"{sure} {said('(greatest loss)')}" if line["greatest"] else sure,
-            words.count(line["claims"]),
-            "" if line["right"] is None else words.count(round(line["right"])),
-            *("" if share is None else words.percent(share) for share in shares),
-            words.fixed(line["alc"], 3),
-        )
+        return f"{sure} {said('(greatest loss)')}" if line["greatest"] else sure
+
+    columns = [
+        (said("when at least"), threshold),
+        (said("{people} named", people=words.people()), number("claims")),
+        (said("guessed right"), drawn("right", lambda right: words.count(round(right)))),
+        (said("share"), percent("precision")),
+        (said("before"), percent("precision_before")),
+        (said("anonymity loss"), drawn("alc", lambda loss: words.fixed(loss, 3))),
+    ]
+    table = tabulate(detail.filter(of_reported=False).iter_rows(named=True), columns)
     readings = (row, {**row, "of_reported": True})
     sentences = [text for reading in readings for text in _sure_sentences(reading, detail)]
     return [table, *map(Paragraph, sentences)]
 
 
-def sure_of(row: Mapping[str, Any], tables: Tables) -> list[str]:
+def sure_of(row: Row, tables: Tables) -> list[str]:
     """Return whom a sure adversary names, in a sentence; nothing if that was not asked for.
 
     ``row`` is one of results, or its reading of those with a reported secret (``of_reported``).
@@ -140,7 +142,7 @@ def rows_about(table: pl.DataFrame, question: Row, names: Iterable[str]) -> pl.D
     return table.filter(*same)
 
 
-def _sure_sentences(row: Mapping[str, Any], detail: pl.DataFrame) -> list[str]:
+def _sure_sentences(row: Row, detail: pl.DataFrame) -> list[str]:
     """Return the claims of a row at the greatest threshold asked for at which somebody is named.
 
     The line ``greatest`` is left out: its threshold, of the greatest loss, was not asked for.
@@ -158,7 +160,7 @@ def _sure_sentences(row: Mapping[str, Any], detail: pl.DataFrame) -> list[str]:
     return [text]
 
 
-def claims_sentence(line: Mapping[str, Any]) -> str:
+def claims_sentence(line: Row) -> str:
     """Return in a sentence how many are named at a threshold, and how many of them rightly."""
     sure = f"{words.digits(100 * line['threshold'])} %"
     if not line["claims"]:
@@ -186,88 +188,81 @@ def claims_sentence(line: Mapping[str, Any]) -> str:
     return f"{text} {said('Without the release: {share}.', share=words.share(before, of))}"
 
 
-def _quantiles(row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
+def _quantiles(row: Row, detail: pl.DataFrame) -> list[Part]:
     """Return the table of quantiles of success: at most how much for which share of people."""
-    table = Table.of(
-        [said("share of {people}", people=words.people()), said("at most")], right=(0, 1)
-    )
-    for line in detail.iter_rows(named=True):
-        success = line["success"]
-        at_most = "-" if success is None else words.success(row, success)
-        table.add_row(words.percent(line["quantile"]), at_most)
-    return [table]
+
+    def at_most(line: Row) -> str:
+        return "-" if line["success"] is None else words.success(row, line["success"])
+
+    share = said("share of {people}", people=words.people())
+    columns = [(share, percent("quantile")), (said("at most"), at_most)]
+    return [tabulate(detail.iter_rows(named=True), columns, texts=())]
 
 
-def _value_chances(row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
+def _value_chances(row: Row, detail: pl.DataFrame) -> list[Part]:
     """Return a table of the chances of values, and the story of two candidates for a job.
 
     ``detail`` has a row per value of the secret. The story is about the value whose chance rises
     most, if there is one that is not certain for the people most suspected of it.
     """
-    heads = [escaping.cell(row["secret"]), words.people(), said("before"), said("least suspected")]
-    heads += [said("most suspected"), said("twice as suspected, not certain")]
-    table = Table.of(heads, right=(1, 2, 3, 4, 5))
-    lines = detail.head(MOST_VALUES).to_dicts()
-    for n, line in enumerate(lines, 1):
-        chances = (words.percent(line[name]) for name in ("prior", "low", "high"))
-        table.add_row(
-            _value_text(line, n), words.count(line["individuals"]), *chances,
-            words.count(line["suspected"]),
-        )  # fmt: skip
+    lines = detail.head(MOST_VALUES).with_row_index("number", 1).to_dicts()
+    columns = [
+        (escaping.cell(row["secret"]), _value_text),
+        (words.people(), number("individuals")),
+        (said("before"), percent("prior")),
+        (said("least suspected"), percent("low")),
+        (said("most suspected"), percent("high")),
+        (said("twice as suspected, not certain"), number("suspected")),
+    ]
+    table = tabulate(lines, columns)
     parts: list[Part] = [table]
     # Others do not see all numbers: those that are hidden are None.
-    complete = [(n, line) for n, line in enumerate(lines, 1) if None not in line.values()]
-    uncertain = [(n, line) for n, line in complete if line["low"] < line["high"] < 1]
+    complete = [line for line in lines if None not in line.values()]
+    uncertain = [line for line in complete if line["low"] < line["high"] < 1]
     if uncertain:
-        n, line = max(uncertain, key=lambda pair: pair[1]["high"] / pair[1]["prior"])
-        values = {"secret": escaping.cell(row["secret"]), "value": _value_text(line, n)}
+        line = max(uncertain, key=lambda line: line["high"] / line["prior"])
+        values = {"secret": escaping.cell(row["secret"]), "value": _value_text(line)}
         values |= {name: words.percent(line[name]) for name in ("low", "high")}
         parts.append(Paragraph(said(TWO_CANDIDATES, **values)))
     return parts
 
 
-def _value_text(line: Mapping[str, Any], n: int) -> str:
+def _value_text(line: Row) -> str:
     """Return a value of the secret, or its number if values are not shown."""
-    return escaping.cell(line["value"]) if "value" in line else said("value {n}", n=n)
+    return escaping.cell(line["value"]) if "value" in line else said("value {n}", n=line["number"])
 
 
-def _groups(row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
+def _groups(row: Row, detail: pl.DataFrame) -> list[Part]:
     """Return a table of the risk of each group, and a sentence on the gap between groups.
 
     ``detail`` has a row per group of the column ``by``. Numbers are None in groups that are hidden
     because they are small.
     """
-    heads = [detail["by"][0], words.people(), said("singled out"), said("certain")]
-    heads += [said("success"), said("guessed right")]
-    table = Table.of(heads, right=(1, 2, 3, 4, 5))
-    for line in detail.iter_rows(named=True):
-        counts = ("individuals", "singled_out", "individuals_certain")
-        right, after = line["guessed_right"], line["posterior_probabilistic"]
-        table.add_row(
-            escaping.cell(line["group"]),
-            *("" if line[c] is None else words.count(line[c]) for c in counts),
-            "" if after is None else words.success(row, after),
-            "" if right is None else words.percent(right),
-        )
+    columns = [
+        (detail["by"][0], text("group")),
+        (words.people(), number("individuals")),
+        (said("singled out"), number("singled_out")),
+        (said("certain"), number("individuals_certain")),
+        (said("success"), drawn("posterior_probabilistic", lambda p: words.success(row, p))),
+        (said("guessed right"), percent("guessed_right")),
+    ]
+    table = tabulate(detail.iter_rows(named=True), columns)
     rows = detail.filter(pl.col("posterior_probabilistic").is_not_null()).to_dicts()
     hidden = len(rows) < detail.height
     return [table, Paragraph(words.gap(row, rows, hidden=hidden))] if rows else [table]
 
 
-def _group_capacity(_row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
+def _group_capacity(_row: Row, detail: pl.DataFrame) -> list[Part]:
     """Return a table of the multiplicative capacity of each group (None: the group is hidden)."""
-    table = Table.of([detail["by"][0], words.people(), said("capacity (at most)")], right=(1, 2))
-    for line in detail.iter_rows(named=True):
-        people, value = line["individuals"], line["capacity"]
-        table.add_row(
-            escaping.cell(line["group"]),
-            "" if people is None else words.count(people),
-            "" if value is None else words.factor(value),
-        )
-    return [table]
+    columns = [
+        (detail["by"][0], text("group")),
+        (words.people(), number("individuals")),
+        (said("capacity (at most)"), drawn("capacity", words.factor)),
+    ]
+    return [tabulate(detail.iter_rows(named=True), columns)]
 
 
-def _households(row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
+def _households(row: Row, detail: pl.DataFrame) -> list[Part]:
     """Return the table of the risk of households.
 
     A household is found through any of its members, or attacked as one record (``record_...``).
@@ -291,7 +286,7 @@ def _households(row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
     return [table, *people_without(line)]
 
 
-def households_of(row: Mapping[str, Any], tables: Tables) -> list[str]:
+def households_of(row: Row, tables: Tables) -> list[str]:
     """Return the risk of households beside a result of an attack, in words; nothing without any."""
     if "households" not in tables:
         return []
@@ -299,7 +294,7 @@ def households_of(row: Mapping[str, Any], tables: Tables) -> list[str]:
     return [household_sentence(row["secret"], line) for line in lines]
 
 
-def household_sentence(secret: str | None, line: Mapping[str, Any]) -> str:
+def household_sentence(secret: str | None, line: Row) -> str:
     """Return the risk that a household is found through any member, in words.
 
     ``line`` is the row of the details of households. With a ``secret`` the risk is that some
@@ -332,7 +327,7 @@ def household_sentence(secret: str | None, line: Mapping[str, Any]) -> str:
     return f"{certain} {guessed}"
 
 
-def people_without(line: Mapping[str, Any]) -> list[Part]:
+def people_without(line: Row) -> list[Part]:
     """Return a sentence about people without a household; nothing if there are none."""
     if not line["people_without"]:
         return []
@@ -350,7 +345,7 @@ def footnote_of_bounds() -> Paragraph:
     return Paragraph(said("* The bound holds, but perhaps no completion attains it."))
 
 
-def bounds(_row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
+def bounds(_row: Row, detail: pl.DataFrame) -> list[Part]:
     """Return a table of the least and the most of each measure if missing values may be anything.
 
     ``detail`` has a row per ``measure`` with the bounds ``low`` and ``high``. A bound is sharp

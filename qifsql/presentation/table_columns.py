@@ -33,14 +33,19 @@ def text(name: str) -> Cell:
     return lambda line: escaping.cell(line[name])
 
 
+def drawn(name: str, draw: Callable[[Any], str]) -> Cell:
+    """Return the cells of a column whose values a function draws; None is empty."""
+    return lambda line: "" if line[name] is None else draw(line[name])
+
+
 def number(name: str) -> Cell:
     """Return the cells of a column of counts; without one they are empty."""
-    return lambda line: "" if line[name] is None else words.count(line[name])
+    return drawn(name, words.count)
 
 
 def percent(name: str) -> Cell:
     """Return the cells of a column of shares; without one they are empty."""
-    return lambda line: "" if line[name] is None else words.percent(line[name])
+    return drawn(name, words.percent)
 
 
 def fault(name: str) -> Cell:

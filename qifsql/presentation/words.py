@@ -127,6 +127,11 @@ def fixed(x: float, places: int) -> str:
     return number(f"{x:,.{places}f}")
 
 
+def significant(x: float) -> str:
+    """Return a number with four significant digits: ``0.5312``, ``1,024``."""
+    return number(f"{x:,.4g}")
+
+
 def persons(n: int) -> str:
     """Return a number of people in words: ``1 person``, ``2,000 people``, ``30 pupils``."""
     if n != 1 and spoken().people:

@@ -186,15 +186,17 @@ def _write_json(
     is_list = kind.startswith(".json") and not kind.startswith(".jsonl")
     begin, between, end = ("[\n", ",\n", "\n]\n") if is_list else ("", "\n", "\n")
     with _opened(target, kind) as file, pq.ParquetFile(rows) as parquet:
-        before = begin  # what stands before the next record; ``begin`` until one is written
+        file.write(begin.encode())
+        is_first = True  # no record is written
         for batch in parquet.iter_batches(batch_size=RECORDS_AT_ONCE):
             frame = pl.DataFrame(pa.RecordBatch.from_arrays(batch.columns, names=list(names)))
             decimals = [name for name, dtype in frame.schema.items() if dtype.is_decimal()]
             lines = frame.cast(dict.fromkeys(decimals, pl.Float64)).write_ndjson().rstrip("\n")
             if frame.height:  # a line end in a text is escaped
-                file.write((before + lines.replace("\n", between)).encode())
-                before = between
-        file.write((before + end if before == begin else end).encode())
+                text = lines.replace("\n", between)
+                file.write((text if is_first else between + text).encode())
+                is_first = False
+        file.write(end.encode())
 
 
 def _read_all(rows: Path, names: Sequence[str]) -> pl.DataFrame:

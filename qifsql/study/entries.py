@@ -149,7 +149,7 @@ class Entries:
         if len(source.datasets) > 1:
             self.reader.wrong(f"{problem}; name one", *place, "dataset")
         for role in unusable_roles:
-            if source.roles.get(role, "distinct") != "distinct":  # the usual rule for null
+            if source.roles.get(role, "distinct") != "distinct":  # null = "distinct" is usual
                 what = f"{who} every record once, and the dataset has {role}"
                 at = source.places.get(role, place)
                 self.reader.wrong(f"{what}; name a dataset without it", *at)

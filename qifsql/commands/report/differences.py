@@ -366,5 +366,6 @@ def _shown_bars(bars: pl.DataFrame, minimum: int) -> list[int]:
         if n and (n < minimum or is_next):
             hidden.append(place)
             people += n
-    shown_bars = ordered.filter(~pl.col("place").is_in(hidden), (pl.col(PEOPLE) > 0) | (not hidden))
-    return shown_bars["place"].to_list()
+    if hidden:
+        ordered = ordered.filter(~pl.col("place").is_in(hidden), pl.col(PEOPLE) > 0)
+    return ordered["place"].to_list()

@@ -261,21 +261,18 @@ def _public_table(
     ``beside`` are the details of the result that are shown beside it. Texts that may hold values of
     people are written by the functions of ``literals``.
     """
-    writers = {"gain": literals.gain, "type": literals.datatype}
-    writers_of_kind = _text_writers(stored)
     qids = [str(name) for name in stored.spec.get("qids") or ()]
+    writers: dict[str, Writer] = {
+        "gain": literals.gain,
+        "type": literals.datatype,
+        "changes": lambda text: literals.change(text, qids),
+        **_text_writers(stored),
+    }
     columns: list[pl.Expr | pl.Series] = []
     empty = {s.name for s in table if s.null_count() == s.len()}  # nothing to hide; views read them
     for name, dtype in table.schema.items():
-        cells = table[name]
-        if name in writers and dtype == pl.String:
-            texts = [t and writers[name](t) for t in cells]
-            columns.append(pl.Series(name, texts, pl.String))
-        elif name == "changes":
-            changes = [[literals.change(t, qids) for t in c or ()] for c in cells.to_list()]
-            columns.append(pl.Series(name, changes, pl.List(pl.String)))
-        elif name in writers_of_kind:
-            texts = _texts_of(cells.to_list(), writers_of_kind[name])
+        if name in writers and (dtype == pl.String or dtype.is_nested()):
+            texts = _texts_of(table[name].to_list(), writers[name])
             columns.append(pl.Series(name, texts, dtype))
         elif name in TEXTS or dtype.is_numeric() or dtype == pl.Boolean or name in empty:
             columns.append(pl.col(name))

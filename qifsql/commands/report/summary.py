@@ -57,32 +57,38 @@ def summary(results: Sequence[Stored], texts: Sequence[str] = (), withheld: str 
 def _risk_parts(results: Sequence[Stored], rows: Sequence[Row]) -> list[Part]:
     """Return the sentences that lead a summary, and a card for each of the first risks."""
     with_file = _of_several_files(results) or len({row["dataset"] for row in rows}) > 1
-    with_knowledge = len({tuple(sorted(row["qids"])) for row in rows}) > 1  # cards differ in it
-    left_out_names = _left_out_names(results)
     # the greatest risk, and that of each other file with the same goal and secret
     goal, secret = _goal_letter(rows[0]), rows[0]["secret"]
     leading = [row for row in rows if _goal_letter(row) == goal and row["secret"] == secret]
-    cards = []
     with counting({"repeated": any(s.spec.get("repeated") for s in results)}):
         leads = [_after_dataset(row, lead(row)) if with_file else lead(row) for row in leading]
-        for row in rows[:MOST_CARDS]:
-            risk = card(row)
-            if with_knowledge:
-                knowledge = said("knowing {qids}", qids=words.listed(row["qids"]))
-                risk = replace(risk, what=f"{risk.what}, {knowledge}")
-            if columns := [c for file, c in left_out_names if row["dataset"] in (file, "")]:
-                left_out = said("without {columns}", columns=words.listed(columns))
-                risk = replace(risk, what=f"{risk.what}, {left_out}")
-            cards.append(replace(risk, what=_after_dataset(row, risk.what)) if with_file else risk)
+        cards = _cards(results, rows, with_file=with_file)
         sure = _sure_claims(results, rows[:MOST_CARDS], with_file=with_file)
     parts: list[Part] = [Paragraph(text, strong=True) for text in leads]
-    parts += map(Paragraph, sure)
-    parts += [*map(Paragraph, _repeated_people(results)), Cards(cards)]
+    parts += map(Paragraph, (*sure, *_repeated_people(results)))
+    parts.append(Cards(cards))
     if len(rows) > MOST_CARDS:
         singular = "{n} more risk is in the annexes."
         plural = "{n} more risks are in the annexes."
         parts.append(Paragraph(counted(singular, plural, len(rows) - MOST_CARDS)))
     return parts
+
+
+def _cards(results: Sequence[Stored], rows: Sequence[Row], *, with_file: bool) -> list[Card]:
+    """Return the cards of the first risks; a title says what is known, if risks differ in it."""
+    with_knowledge = len({tuple(sorted(row["qids"])) for row in rows}) > 1
+    left_out_names = _left_out_names(results)
+    cards = []
+    for row in rows[:MOST_CARDS]:
+        risk = card(row)
+        pieces = [risk.what]
+        if with_knowledge:
+            pieces.append(said("knowing {qids}", qids=words.listed(row["qids"])))
+        if columns := [c for file, c in left_out_names if row["dataset"] in (file, "")]:
+            pieces.append(said("without {columns}", columns=words.listed(columns)))
+        title = ", ".join(pieces)
+        cards.append(replace(risk, what=_after_dataset(row, title) if with_file else title))
+    return cards
 
 
 def _sure_claims(results: Sequence[Stored], rows: Sequence[Row], *, with_file: bool) -> list[str]:
@@ -378,8 +384,9 @@ def first_steps(results: Sequence[Stored], rows: Sequence[Row]) -> list[str]:
     for stored in sweeps:  # the best column of each question; the second line is on coarser values
         dropped = _best_columns(stored.details["drop_first"], "posterior_without")
         coarser = _best_columns(stored.details.get("coarsen_first"), "posterior_coarser")
-        advice = [line for row in dropped if (line := _saving(row, coarsened=False))]
-        advice[1:1] = [line for row in coarser[:1] if (line := _saving(row, coarsened=True))]
+        drops = [line for row in dropped if (line := _saving(row, coarsened=False))]
+        merges = [line for row in coarser[:1] if (line := _saving(row, coarsened=True))]
+        advice = [*drops[:1], *merges, *drops[1:]]
         dataset = {"dataset": str(stored.spec.get("dataset", ""))}
         lines += [_after_dataset(dataset, line) for line in advice] if with_file else advice
     if lines:

@@ -12,11 +12,12 @@ import json
 import os
 import secrets
 import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import polars as pl
 
@@ -42,20 +43,21 @@ IDLE_OPTIONS = {"attack": ("store",), "sweep": ("time_budget",)}
 """Options that do not change a result, by kind."""
 
 
-@dataclass
-class Contents:
-    """The digests of files, each read once in a run."""
+Digest: TypeAlias = Callable[[str], str]
+"""A function that returns the digest of a file's content, by its path."""
 
-    hashes: dict[str, str] = field(default_factory=dict)
 
-    def digest(self, path: str) -> str:
-        """Return the digest of a file's content; raise InputError if it cannot be read."""
-        if path not in self.hashes:
-            try:
-                self.hashes[path] = str(digests([path])[0]["sha256"])
-            except OSError as e:
-                raise InputError(f"{path} cannot be read: {e.strerror}") from e
-        return self.hashes[path]
+def digest_of_files() -> Digest:
+    """Return a function that reads each file once in a run; InputError if one cannot be read."""
+
+    @cache
+    def digest(path: str) -> str:
+        try:
+            return str(digests([path])[0]["sha256"])
+        except OSError as e:
+            raise InputError(f"{path} cannot be read: {e.strerror}") from e
+
+    return digest
 
 
 @dataclass(frozen=True)
@@ -69,20 +71,20 @@ class Identity:
     contents: frozenset[str]
 
     @classmethod
-    def of(cls, entry: Entry, contents: Contents, seed: int | None) -> "Identity":
+    def of(cls, entry: Entry, digest: Digest, seed: int | None) -> "Identity":
         """Return the identity of an entry's result: options, contents of files, seed, version."""
-        options = _identifying_options(entry, contents)
+        options = _identifying_options(entry, digest)
         identity = {
             "form": FORM,
             "qifsql": __version__,
             "kind": entry.kind,
             "models": list(entry.models),
             "options": options,
-            "datasets": [_plain_option(dataset, contents) for dataset in entry.datasets],
-            "files": [contents.digest(path) for path in entry.files],
+            "datasets": [_plain_option(dataset, digest) for dataset in entry.datasets],
+            "files": [digest(path) for path in entry.files],
             "seed": seed if any(name in options for name in RANDOM_OPTIONS) else None,
         }
-        read_digests = frozenset(contents.digest(path) for path in entry.paths)
+        read_digests = frozenset(digest(path) for path in entry.paths)
         return cls(json.loads(json.dumps(identity, sort_keys=True)), read_digests)
 
     @property
@@ -92,7 +94,7 @@ class Identity:
         return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
-def _plain_option(value: Any, contents: Contents) -> Any:
+def _plain_option(value: Any, digest: Digest) -> Any:
     """Return an option as plain data: a dataset as its contents and how it is read, no folder."""
     if isinstance(value, Dataset):
         paths = [Path(path) for path in value.paths]
@@ -105,12 +107,13 @@ def _plain_option(value: Any, contents: Contents) -> Any:
             "table": value.table,
             "csv": value.identity_of_reading,
             "files": [path.relative_to(shared).as_posix() for path in paths],
+            # folders such as year=2020, which are read as columns
             "folders": [[p for p in path.parts if value.hive and "=" in p] for path in paths],
-            "contents": [contents.digest(path) for path in (*value.paths, *logs)],
+            "contents": [digest(path) for path in (*value.paths, *logs)],
         }
     if isinstance(value, Mapping):
         return {n: [type(v).__name__, str(v)] for n, v in value.items()}  # 1 is not "1"
-    return [_plain_option(v, contents) for v in value] if isinstance(value, tuple) else value
+    return [_plain_option(v, digest) for v in value] if isinstance(value, tuple) else value
 
 
 class Cache:
@@ -304,13 +307,13 @@ def _read_or_make_key() -> bytes:
         return b""
 
 
-def _identifying_options(entry: Entry, contents: Contents) -> dict[str, Any]:
+def _identifying_options(entry: Entry, digest: Digest) -> dict[str, Any]:
     """Return the options that a result depends on, with files as the study names them.
 
     Files are named without their folder, as the study may be moved; ``files`` has their digests.
     """
     idle = IDLE_OPTIONS.get(entry.kind, ())
-    options = {n: _plain_option(v, contents) for n, v in entry.options.items() if n not in idle}
+    options = {n: _plain_option(v, digest) for n, v in entry.options.items() if n not in idle}
     for name in {"gain", "published", "release"} & options.keys():
         options[name] = [entry.written.get(text, text) for text in options[name]]
     for name in {"link", "knows"} & options.keys():

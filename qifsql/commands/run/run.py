@@ -12,7 +12,7 @@ from qifsql.commands.attack import attack
 from qifsql.commands.check import check
 from qifsql.commands.report.report import report
 from qifsql.commands.run import outputs
-from qifsql.commands.run.cache import Cache, Contents, Identity
+from qifsql.commands.run.cache import Cache, Identity, digest_of_files
 from qifsql.commands.run.outputs import Outputs
 from qifsql.commands.run.result import Outcome, State, StudyResult
 from qifsql.commands.suda import suda
@@ -118,10 +118,10 @@ class _Run:
         self.origin = Origin.now(settings, "run")
         self.identities: dict[str, Identity] = {}  # by name of the entry, like kept_results
         self.kept_results: dict[str, Result] = {}
-        contents = Contents()
+        digest = digest_of_files()
         for entry in study.entries:
             with _naming_entry(study, entry):
-                self.identities[entry.name] = Identity.of(entry, contents, settings.seed)
+                self.identities[entry.name] = Identity.of(entry, digest, settings.seed)
 
     def check(self) -> None:
         """Check the names in all entries that must run; raise InputError with a line per entry.

@@ -11,7 +11,7 @@ from qifsql.data.types import Row
 from qifsql.presentation import escaping, words
 from qifsql.presentation.language import said
 from qifsql.presentation.parts import Heading, Paragraph, Part, Spec, Table, Tables
-from qifsql.presentation.table_columns import Cell, Column, number, percent, tabulate, text
+from qifsql.presentation.table_columns import Cell, Column, drawn, number, percent, tabulate, text
 from qifsql.results.assessment import without_beliefs
 from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
@@ -166,15 +166,15 @@ def _special_section(table: pl.DataFrame) -> Table:
         for (name,), rows in table.group_by("name", maintain_order=True)
     ]
 
-    def integer(name: str) -> Cell:
-        return lambda row: words.count(int(row[name]))
+    def integer(n: float) -> str:
+        return words.count(int(n))
 
     columns = [
         (said("name"), text("name")),
-        (said("records"), integer("records")),
-        (said("singled out"), integer("uniques")),
-        (said("special"), integer("special_uniques")),
-        (said("MSUs"), integer("msus")),
+        (said("records"), drawn("records", integer)),
+        (said("singled out"), drawn("uniques", integer)),
+        (said("special"), drawn("special_uniques", integer)),
+        (said("MSUs"), drawn("msus", integer)),
         ("DIS", percent("dis")),
     ]
     return tabulate(measures, columns)
@@ -199,16 +199,12 @@ def _checks(table: pl.DataFrame) -> Table:
 def _entries(table: pl.DataFrame) -> Table:
     """Return a line for each entry; an entry that was not run has no seconds."""
     states = {state: said(state) for state in ("done", "unchanged", "incomplete", "to do")}
-
-    def seconds(row: Row) -> str:
-        return "" if row["seconds"] is None else words.fixed(row["seconds"], 1)
-
     columns = [
         (said("name"), text("name")),
         (said("kind"), text("kind")),
         (said("datasets"), text("datasets")),
         (said("state"), lambda row: states[row["state"]]),
-        (said("seconds"), seconds),
+        (said("seconds"), drawn("seconds", lambda seconds: words.fixed(seconds, 1))),
     ]
     return tabulate(table.iter_rows(named=True), columns, texts=range(4))
 

@@ -226,8 +226,9 @@ class Pasted:
         """
         if ("reported_profile", question.secret, question.gain) not in self.answers:
             return exact_measures.numbers_of_reporting(prior, posterior, 0)
-        steps = ("prior_reported_profile", "reported_profile")
-        prior, posterior = (self._kinds(step, question) for step in steps)
+        prior = self._kinds("prior_reported_profile", question)
+        posterior = self._kinds("reported_profile", question)
+        # One row: the people of blocks in which nobody reports the secret.
         (row,) = self.answers["unreported", question.secret, 0][self._statement(question)]
         return exact_measures.numbers_of_reporting(prior, posterior, int(row["people"]))
 
@@ -413,12 +414,12 @@ def _bayes_security(answers: Mapping[str, Rows], posterior: Sequence[Kind]) -> d
 
     It is 0 if two values share no block: surely so if blocks have fewer pairs than all values.
     """
-    values = int(answers["domain"][0]["values"])
+    values = int(answers["domain"][0]["values"])  # of the secret, in all
     pairs_in_blocks = sum(kind.blocks * math.comb(kind.values, 2) for kind in posterior)
     if pairs_in_blocks < math.comb(values, 2):
         return {"bayes_security": Fraction(0)}
     if "security" not in answers:
         return {}
-    row = answers["security"][0]
+    row = answers["security"][0]  # the pairs that share a block, and their least overlap
     overlap = Fraction(int(row["overlap"]), int(row["product"])) if row["pairs"] else None
     return {"bayes_security": exact_measures.bayes_security(values, row["pairs"], overlap)}

@@ -6,7 +6,7 @@ The SQL is made from the request and not from the manifest's SQL, so the two are
 import json
 import re
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
@@ -25,6 +25,7 @@ from qifsql.data.csv_options import CSV_OPTIONS
 from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import SOURCE
 from qifsql.data.formats import CONVERTED, ZIPPED
+from qifsql.data.types import Row
 from qifsql.engine.bare import MOST_ROWS, Answer, BareDuckDB
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, InternalError
@@ -293,69 +294,55 @@ def _check_columns(repeated: Request) -> None:
         raise RepetitionError(f"the manifest does not say enough about {', '.join(differing)}")
 
 
-def repeat_printed_sql(request: Request) -> Iterator[Repetition]:
-    """Yield the numbers of a stored attack by each form of the SQL printed for its request."""
-
-    def repeat(way: str) -> Repetition:
-        answers = answers_of(request, simple=way == SIMPLE_WAY)
-        numbers_of = _numbers_of_simple if way == SIMPLE_WAY else numbers_by_question
-        return Repetition(way, numbers_of(request.stored, answers))
-
-    for way in (SIMPLE_WAY, PRINTED_WAY):
-        yield attempt(way, repeat, way)
-
-
-def answers_of(request: Request, *, simple: bool) -> list[Answer]:
-    """Return the answers of the SQL printed for a request, in two levels if ``simple``."""
-    if request.stored.spec.get("suppressed_records"):
-        raise RepetitionError(SUPPRESSED_REASON)
-    try:
-        script = request.script(simple=simple)
-    except InputError as e:
-        reason = "there is no two-level SQL for weights, gains, a prior or collections"
-        raise RepetitionError(reason if simple else f"no SQL can be printed: {e}") from e
-    return request.run(script)
-
-
-def _numbers_of_simple(stored: Stored, answers: Sequence[Answer]) -> dict[Place, Number]:
-    """Return the numbers of the two-level SQL, whose answers have a row per model and secret.
-
-    A progressive attack on a collection has more rows in its result, also of the first datasets
-    alone, which this SQL does not answer: no numbers are then returned.
-    """
-    rows = [line for answer in answers for line in answer.lines()]
-    stored_questions = questions(stored)
-    if len(rows) != len(stored_questions):
-        return {}
+def repeat_simple_sql(request: Request) -> Repetition:
+    """Return the numbers of a stored attack by the SQL in two levels, with a row per question."""
+    reason = "there is no two-level SQL for weights, gains, a prior or collections"
+    rows = _rows_of_printed_sql(request, reason, simple=True)
+    stored_questions = questions(request.stored)
+    if len(rows) != len(stored_questions):  # it does not answer all, such as prefixes
+        return Repetition(SIMPLE_WAY)
     numbers: dict[Place, Number] = {}
     for question, row in zip(stored_questions, rows, strict=True):
-        numbers |= _numbers_of_answer(stored, question, row)
-    return numbers
+        numbers |= _numbers_of_row(request.stored, question, row)
+    return Repetition(SIMPLE_WAY, numbers)
 
 
-def numbers_by_question(stored: Stored, answers: Sequence[Answer]) -> dict[Place, Number]:
-    """Return the numbers of the whole SQL, whose answers have a row for each row of results.
+def repeat_printed_sql(request: Request) -> Repetition:
+    """Return the numbers of a stored attack by the whole SQL, with a row for each row of results.
 
     Rows are matched by model and secret. Of these there is one for each gain: they are in the same
     order in the answers and in the results, so each takes the first that is not used.
     """
-    unused: dict[tuple[object, ...], deque[Mapping[str, Any]]] = {}
-    for line in (line for answer in answers for line in answer.lines()):
-        unused.setdefault((line["model"], line["secret"]), deque()).append(line)
+    stored = request.stored
+    unused: dict[tuple[object, ...], deque[Row]] = {}
+    for row in _rows_of_printed_sql(request):
+        unused.setdefault((row["model"], row["secret"]), deque()).append(row)
     numbers: dict[Place, Number] = {}
     datasets = stored.frame["datasets"].max()
     for question in questions(stored):
-        row = stored.frame.row(question.row, named=True)
-        if row["datasets"] != datasets:  # a prefix of the collection is another request
+        result = stored.frame.row(question.row, named=True)
+        if result["datasets"] != datasets:  # a prefix of the collection is another request
             continue
-        if lines := unused.get((row["model"], row["secret"])):
-            numbers |= _numbers_of_answer(stored, question, lines.popleft())
-    return numbers
+        if rows := unused.get((result["model"], result["secret"])):
+            numbers |= _numbers_of_row(stored, question, rows.popleft())
+    return Repetition(PRINTED_WAY, numbers)
 
 
-def _numbers_of_answer(
-    stored: Stored, question: Question, row: Mapping[str, Any]
-) -> dict[Place, Number]:
+def _rows_of_printed_sql(request: Request, reason: str = "", **form: bool) -> list[dict[str, Any]]:
+    """Return the rows of all answers of the SQL printed for a request; ``form`` has its options.
+
+    Raises RepetitionError if there is no such SQL, with the ``reason``, if one is named.
+    """
+    if request.stored.spec.get("suppressed_records"):
+        raise RepetitionError(SUPPRESSED_REASON)
+    try:
+        script = request.script(**form)
+    except InputError as e:
+        raise RepetitionError(reason or f"no SQL can be printed: {e}") from e
+    return [row for answer in request.run(script) for row in answer.lines()]
+
+
+def _numbers_of_row(stored: Stored, question: Question, row: Row) -> dict[Place, Number]:
     """Return the numbers in a row of an answer, whose columns are called as in the results."""
     values = {name: value for name, value in row.items() if isinstance(value, int | float)}
     return place_results(stored, question.row, values)

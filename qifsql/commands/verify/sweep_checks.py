@@ -56,8 +56,7 @@ def repeat_by_printed_sql(request: Request, subsets: Mapping[Subset, Sequence[in
     numbers: dict[Place, Number] = {}
     for subset, rows in subsets.items():
         part = request.subset(subset, rows)
-        answers = stored_request.answers_of(part, simple=False)
-        numbers |= _numbers_in_sweep(rows, stored_request.numbers_by_question(part.stored, answers))
+        numbers |= _numbers_in_sweep(rows, stored_request.repeat_printed_sql(part).numbers)
     return Repetition(stored_request.PRINTED_WAY, numbers)
 
 
@@ -193,28 +192,25 @@ def _ranks(stored: Stored, table: str, by: tuple[str, str]) -> dict[Place, Numbe
 
 
 def _count_coarsened(request: Request) -> Repetition:
-    """Return the numbers of coarsen_first: what merging values in pairs saves, by SQLite."""
+    """Return what merging the values of a quasi-identifier in pairs saves (``coarsen_first``).
+
+    The people are counted by SQLite, with the values as they are and merged.
+    """
     stored, rows = request.stored, request.stored.rows_of("coarsen_first")
     second_engine.check_countable(stored)
     if not rows:
         return Repetition(second_engine.WAY)
     people = second_engine.read_people(request)
-
-    before_of_secret: dict[str | None, dict[str, Number]] = {}
+    secrets = dict.fromkeys(row["secret"] for row in rows)
+    before_of_secret = {s: numbers_of(stored, people, people.qids, s) for s in secrets}
     numbers: dict[Place, Number] = {}
     for i, row in enumerate(rows):
-        column, secret = f"qid {row['qid']}", row["secret"]
-        try:
-            coarser = _merge_pairs(people, column)
-        except TypeError as e:
-            raise RepetitionError(f"the values of {quoted(row['qid'])} have no order") from e
-        if secret not in before_of_secret:
-            before_of_secret[secret] = numbers_of(stored, people, people.qids, secret)
-        before = before_of_secret[secret]
-        after = numbers_of(stored, coarser, people.qids, secret)
+        coarser = _merge_pairs(people, row["qid"])
+        before = before_of_secret[row["secret"]]
+        after = numbers_of(stored, coarser, people.qids, row["secret"])
         values: dict[str, Number] = {
-            "values": len({person[column] for person in people.rows}),
-            "values_coarser": len({person[column] for person in coarser.rows}),
+            "values": len({person[f"qid {row['qid']}"] for person in people.rows}),
+            "values_coarser": len({person[f"qid {row['qid']}"] for person in coarser.rows}),
             "posterior_coarser": after["posterior_probabilistic"],
         }
         for name, measure in (("saved", "probabilistic"), ("saved_deterministic", "deterministic")):
@@ -224,13 +220,17 @@ def _count_coarsened(request: Request) -> Repetition:
     return Repetition(second_engine.WAY, numbers)
 
 
-def _merge_pairs(people: People, column: str) -> People:
-    """Return the people with the values of a column merged in pairs.
+def _merge_pairs(people: People, qid: str) -> People:
+    """Return the people with the values of a quasi-identifier merged in pairs.
 
     In the order of the values, the first and second become 0, the next two 1, and so on; a missing
-    value stays. Raises TypeError if the values have no order.
+    value stays. RepetitionError if the values have no order.
     """
+    column = f"qid {qid}"
     values = {row[column] for row in people.rows} - {None}
-    ordered = sorted(values, key=lambda v: (v != v, v))  # noqa: PLR0124 - NaN is last
+    try:
+        ordered = sorted(values, key=lambda v: (v != v, v))  # noqa: PLR0124 - NaN is last
+    except TypeError as e:
+        raise RepetitionError(f"the values of {quoted(qid)} have no order") from e
     pair = {value: i // 2 for i, value in enumerate(ordered)} | {None: None}
     return replace(people, rows=[{**row, column: pair[row[column]]} for row in people.rows])

@@ -45,6 +45,12 @@ from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 from qifsql.results.stored import Stored, read
 
+ATTACK_CHECKS: Mapping[str, Callable[[Request], Repetition]] = {
+    stored_request.SIMPLE_WAY: stored_request.repeat_simple_sql,
+    stored_request.PRINTED_WAY: stored_request.repeat_printed_sql,
+    second_engine.WAY: second_engine.repeat,
+}
+"""The ways to recompute the results of all attacks."""
 TABLE_CHECKS: Mapping[str, tuple[str, Callable[[Request], Repetition], tuple[str, ...]]] = {
     "levels": (second_engine.WAY, level_checks.repeat_levels, ()),
     "check": (second_engine.WAY, level_checks.repeat_policy, ()),
@@ -214,9 +220,8 @@ def _repeat_attack(stored: Stored, inputs: Inputs, settings: Settings) -> Iterat
         yield Repetition(stored_request.PRINTED_WAY, broken=str(e))
         return
     yield count_columns(stored, len(repeated.source.datasets))
-    by_sqlite = attempt(second_engine.WAY, second_engine.repeat, repeated)
-    for repetition in (*stored_request.repeat_printed_sql(repeated), by_sqlite):
-        yield relabel_records_as_people(stored, repetition)
+    for way, repeat in ATTACK_CHECKS.items():
+        yield relabel_records_as_people(stored, attempt(way, repeat, repeated))
     if questions(stored, noisy=True):
         yield attempt(noisy_pairs.WAY, noisy_pairs.repeat, repeated)
     if stored.spec.get("person"):

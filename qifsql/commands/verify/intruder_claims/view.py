@@ -1,14 +1,13 @@
 """The scores of a motivated intruder test as people read them."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import polars as pl
 
 from qifsql.commands.verify.intruder_claims.intruder_claims import SCORES, is_refuted
+from qifsql.data.types import Row
 from qifsql.presentation import escaping, words
 from qifsql.presentation.language import said
-from qifsql.presentation.parts import Paragraph, Part, Spec, Table, Tables
+from qifsql.presentation.parts import Paragraph, Part, Spec, Tables
+from qifsql.presentation.table_columns import number, tabulate
 from qifsql.results.kinds import Kind
 
 TITLE = "Test with a motivated intruder: {name}"
@@ -17,19 +16,28 @@ KIND = Kind(columns=tuple(SCORES))
 
 def parts(frame: pl.DataFrame, _tables: Tables, spec: Spec) -> list[Part]:
     """Return a table of the scores, and a sentence for each file of claims and question."""
-    heads = [said("claims of"), said("question"), said("sure"), said("claimed")]
-    heads += [said("right"), said("share"), said("interval"), said("predicted"), said("stated")]
-    table = Table.of(heads, right=(2, 3, 4, 5, 6, 7, 8))
-    sentences = []
-    for row in frame.iter_rows(named=True):
-        threshold = words.percent(row["stated_from"]) if row["stated_from"] else said("any")
-        names = [_file_name(row, spec), _question(row), threshold]
-        claimed = said("{n} of {of}", n=words.count(row["claims"]), of=words.count(row["sheets"]))
-        counts = [claimed, words.count(row["right"]), words.percent(row["precision"])]
-        numbers = [_interval(row), words.percent(row["predicted"]), words.percent(row["stated"])]
-        table.add_row(*names, *counts, *numbers)
-        if row["file"] is not None and not row["stated_from"]:
-            sentences.append(Paragraph(_verdict(row, spec)))
+
+    def claimed(row: Row) -> str:
+        return said("{n} of {of}", n=words.count(row["claims"]), of=words.count(row["sheets"]))
+
+    def threshold(row: Row) -> str:
+        return words.percent(row["stated_from"]) if row["stated_from"] else said("any")
+
+    columns = [
+        (said("claims of"), lambda row: _file_name(row, spec)),
+        (said("question"), _question),
+        (said("sure"), threshold),
+        (said("claimed"), claimed),
+        (said("right"), number("right")),
+        (said("share"), lambda row: words.percent(row["precision"])),  # None: a dash
+        (said("interval"), _interval),
+        (said("predicted"), lambda row: words.percent(row["predicted"])),
+        (said("stated"), lambda row: words.percent(row["stated"])),
+    ]
+    rows = frame.rows(named=True)
+    table = tabulate(rows, columns, texts=(0, 1))
+    of_files = (row for row in rows if row["file"] is not None and not row["stated_from"])
+    sentences = [Paragraph(_verdict(row, spec)) for row in of_files]
     note = said(
         "The interval holds the chance that such a claim is right, in at least 95 of 100 tests. "
         "Predicted is the mean chance of the best guess by what is on the claimed sheets."
@@ -39,7 +47,7 @@ def parts(frame: pl.DataFrame, _tables: Tables, spec: Spec) -> list[Part]:
     return [table, *sentences, Paragraph(note)]
 
 
-def _verdict(row: Mapping[str, Any], spec: Spec) -> str:
+def _verdict(row: Row, spec: Spec) -> str:
     """Return in a sentence how the claims of a file compare with what was predicted."""
     question = {"name": _file_name(row, spec), "question": _question(row)}
     if not row["claims"]:
@@ -66,7 +74,7 @@ def _verdict(row: Mapping[str, Any], spec: Spec) -> str:
     return said(message, **question, share=share, predicted=predicted)
 
 
-def _interval(row: Mapping[str, Any]) -> str:
+def _interval(row: Row) -> str:
     """Return the interval of the share of right claims, or a dash."""
     if row["low"] is None:
         return "-"
@@ -74,7 +82,7 @@ def _interval(row: Mapping[str, Any]) -> str:
     return said("{low} to {high}", low=low, high=high)
 
 
-def _file_name(row: Mapping[str, Any], spec: Spec) -> str:
+def _file_name(row: Row, spec: Spec) -> str:
     """Return the name of a file of claims; those of several testers may be the same."""
     if row["file"] is None:
         return said("all together")
@@ -85,5 +93,5 @@ def _file_name(row: Mapping[str, Any], spec: Spec) -> str:
     return escaping.cell(f"{name} ({row['file']})" if names.count(name) > 1 else name)
 
 
-def _question(row: Mapping[str, Any]) -> str:
+def _question(row: Row) -> str:
     return said("whose record") if row["secret"] is None else escaping.cell(row["secret"])
