@@ -93,10 +93,9 @@ def thresholds(frame: pl.DataFrame) -> theme.Chart:
     bars = alt.Chart(height=alt.Step(24)).encode(x=x, y=y, tooltip=theme.hints(alt, titles))
     texts = bars.mark_text(align="left", dx=4).encode(text="amount:N")
     words = []
-    for _, question, _, _, risk, amount in rows.rows():
+    for row in rows.select("question", "risk", "amount").iter_rows(named=True):
         message = "{question}, {risk}: {amount} of the {people}."
-        in_words = {"question": question, "risk": risk, "amount": amount}
-        words.append(said(message, people=people_word(), **in_words))
+        words.append(said(message, people=people_word(), **row))
     below = said("Share of {people} at or above each success.", people=people_word())
     chart = _panels(bars.mark_bar(color=theme.BLUE) + texts, rows)
     return theme.dressed(chart, said("People above a risk"), below, words)

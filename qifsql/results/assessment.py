@@ -271,9 +271,9 @@ def combined(parts: Sequence[Result]) -> Result:
 def record_measures(measures: str | Sequence[str]) -> tuple[str, ...]:
     """Return the measures that one record can have; refuse others unless all were requested."""
     names = named_measures(measures)
-    text = measures if isinstance(measures, str) else ",".join(measures)
+    wants_all = "all" in str(measures).casefold()
     unsuitable = [name for name in names if name not in MEASURES_OF_RECORDS]
-    if unsuitable and "all" not in text.casefold():
+    if unsuitable and not wants_all:
         raise InputError(
             f"{unsuitable[0]} is not a measure of one record; records take "
             f"{', '.join(MEASURES_OF_RECORDS)}"

@@ -195,7 +195,7 @@ class Entries:
         """
         if place[0] != "attack":
             return ()
-        if names is None:
+        if names is None:  # the reader has noted that they are missing
             return None
         if not names:
             self.reader.wrong('there is no model; write model = "crs"', *place)

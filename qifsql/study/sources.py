@@ -161,9 +161,11 @@ class Sources:
             file = gain_file(text)
         except InputError as e:
             near = did_you_mean(text, self.gains)
-            self.reader.wrong(f"{e}{near if near.startswith('; did') else ''}", *place)
+            hint = near if near.startswith("; did you mean") else ""  # not a list of all gains
+            self.reader.wrong(f"{e}{hint}", *place)
             return None
-        return None if file is not None and self.opened(file, {}, *place) is None else text
+        is_missing = file is not None and self.opened(file, {}, *place) is None
+        return None if is_missing else text
 
 
 def gain_file(text: str) -> str | None:
@@ -176,13 +178,14 @@ def resolved(folder: Path, text: str) -> str:
     """Return a path relative to the folder of the study, or that of a bundled sample."""
     if text.startswith(SAMPLE):
         return str(bundled("data-samples") / text.removeprefix(SAMPLE))
-    if re.match(r"[a-zA-Z][a-zA-Z0-9+]+://", text) or not text:
+    is_address = re.match(r"[a-zA-Z][a-zA-Z0-9+]+://", text)  # of another machine
+    if is_address or not text:
         return text
     if (folder / text).exists():
         return str(folder / text)
-    if match := re.fullmatch(r"(.+)@(.+)", text, re.DOTALL):
+    if match := re.fullmatch(r"(.+)@(.+)", text, re.DOTALL):  # a table of a file
         return f"{match[1]}@{folder / match[2]}"
-    if glob.has_magic(text):
+    if glob.has_magic(text):  # marks of a pattern in the name of the folder are none
         return str(Path(glob.escape(str(folder))) / text)
     return str(folder / text)
 

@@ -76,18 +76,11 @@ def report(
         columns = options["name_groups"]
         names = frozenset([columns] if isinstance(columns, str) else columns)
         reader = Reader(minimum, private, options["labels"], names)
-        reader_results, withheld = share(stored, reader)
+        shared, withheld = share(stored, reader)
         check = None
         if options["statement"]:
-            reader_results, check = statement.of_recipient(reader_results, options["recipient"])
-        document = compose(
-            reader_results,
-            reader,
-            options["title"],
-            withheld,
-            occasion=(options["recipient"], options["purpose"]),
-            stated=None if check is None else (check, path.name),
-        )
+            shared, check = statement.of_recipient(shared, options["recipient"])
+        document = _compose(shared, reader, withheld, options, check=check, file=path.name)
         origin = replace(origin, notes=(document.withheld,) if document.withheld else ())
         if kind in DOCUMENTS:
             content = _content(document, kind, program)
@@ -96,7 +89,7 @@ def report(
                 origin = replace(origin, spec={**origin.spec, **about})
             write({path: content}, origin)
         else:
-            safe = [s for s in reader_results if private or not s.shows_people]
+            safe = [s for s in shared if private or not s.shows_people]
             write(_tables(safe, path), origin)
         if charts is not None:
             drawn = {figure.name: figure.chart for figure in document.figures}
@@ -135,60 +128,56 @@ def shared_results(results: Iterable[Stored], *, private: bool = False) -> list[
     return share(list(results), Reader(private=private))[0]
 
 
-def compose(
+def _compose(
     results: list[Stored],
     reader: Reader,
-    title: str | None = None,
-    withheld: str = "",
+    withheld: str,
+    options: ReportOptions,
     *,
-    occasion: tuple[str | None, str | None] = (None, None),
-    stated: tuple[Stored, str] | None = None,
+    check: Stored | None,
+    file: str,
 ) -> Document:
     """Return the document of results as a reader may see them: two pages and numbered annexes.
 
-    ``withheld`` is the line on what is left out. By default the title names the datasets.
-    ``occasion``: who gets the release, and for what. ``stated`` is the check of a statement, and
-    the name of its file.
+    ``withheld`` is the line on what is left out, ``file`` the name of the file. ``check`` is that
+    of a statement; None: it is a report, whose usual title names the datasets.
     """
-    names = list(dict.fromkeys(str(s.spec["dataset"]) for s in results if s.spec.get("dataset")))
-    if stated is None:
+    if check is None:
+        names = dict.fromkeys(str(s.spec["dataset"]) for s in results if s.spec.get("dataset"))
         usual = said("Privacy risk of {dataset}", dataset=" + ".join(names) or said("a release"))
-        pages = _two_pages(results, reader, withheld, occasion)
+        pages = _two_pages(results, reader, withheld, options)
     else:
-        check, file = stated
         usual = said("Statement on the release of {dataset}", dataset=check.spec["dataset"])
-        pages = statement.pages(results, check, occasion[1], withheld, file)
+        pages = statement.pages(results, check, options["purpose"], withheld, file)
     annexes = [
-        None if stated is None else statement.standards_annex(),
+        *([] if check is None else [statement.standards_annex()]),
         chapters.datasets_annex(results),
         *chapters.result_chapters(results, reader),
         *chapters.added_chapters(results),
         method(results),
     ]
-    present = [section for section in annexes if section is not None and section.parts]
     numbered = [
         replace(s, title=said("Annex {n}: {title}", n=n, title=s.title), annex=True)
-        for n, s in enumerate(present, 1)
+        for n, s in enumerate((section for section in annexes if section.parts), 1)
     ]
+    title = usual if options["title"] is None else options["title"]
     sections = (*(page for page in pages if page.parts), *numbered)
     when = max((str(s.manifest.get("started", "")) for s in results), default="")
     imprint = html.imprint(when)
-    return Document(
-        usual if title is None else title,
-        sections,
-        imprint,
-        confidential=reader.private,
-        withheld=withheld,
-    )
+    confidential = reader.private
+    return Document(title, sections, imprint, confidential=confidential, withheld=withheld)
 
 
 def _two_pages(
-    results: list[Stored], reader: Reader, withheld: str, occasion: tuple[str | None, str | None]
+    results: list[Stored], reader: Reader, withheld: str, options: ReportOptions
 ) -> list[Section]:
-    """Return the pages of a report for those who decide: the summary, and who carries the risk."""
+    """Return the pages of a report for those who decide: the summary, and who carries the risk.
+
+    Sentences on results without a card are on the first page if there are no cards.
+    """
     texts = headlines([s for s in results if reader.private or not s.shows_people])
-    has_cards = bool(risks(results))  # then the sentences on other results are on the second page
-    recipient, purpose = occasion
+    has_cards = bool(risks(results))
+    recipient, purpose = options["recipient"], options["purpose"]
     lines = [said("Recipient: {name}.", name=escaping.cell(recipient))] if recipient else []
     lines += [said("Purpose: {purpose}.", purpose=escaping.cell(purpose))] if purpose else []
     first: list[Part] = [Paragraph(" ".join(lines))] if lines else []

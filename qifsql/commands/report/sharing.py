@@ -323,7 +323,8 @@ def _file_names(stored: Stored) -> dict[str, str]:
 def _text_writers(stored: Stored) -> dict[str, Writer]:
     """Return by column the functions that write the texts of a result as they may be shown.
 
-    They are those of ``WRITTEN``, and also remove the folders from paths of files.
+    They are those that ``WRITTEN`` has for this kind of result, and also remove the folders from
+    paths of files.
     """
     names = _file_names(stored)
 
@@ -369,9 +370,9 @@ def _public_spec(spec: Mapping[str, Any], of_kind: Mapping[str, Writer]) -> dict
         writers |= dict.fromkeys(("tables", "nested"), of_kind["tables"])
     public_spec: dict[str, Any] = {}
     for name, value in spec.items():
-        # a list of ``order`` has values of people
         is_plain = name in PLAIN and name not in writers
-        if is_plain or value is None or (name == "order" and isinstance(value, str)):
+        is_order = name == "order" and isinstance(value, str)  # a list has values of people
+        if is_plain or is_order or value is None:
             public_spec[name] = value
         elif name in writers:
             public_spec[name] = _texts_of(value, writers[name])

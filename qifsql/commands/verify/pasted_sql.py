@@ -122,14 +122,11 @@ def _obstacle(stored: Stored, script: str) -> str:
             return why
     if stored.kind != "attack":
         return f"the SQL of a result of {stored.kind} is not a script that can be pasted"
-    in_memory = "ATTACH IF NOT EXISTS ':memory:' AS kept" in script
-    if not in_memory:
-        if "AS kept" in script:  # in the file that it attaches
-            return "the SQL reads a file of counts (--store), not the data"
-        return ""
-    # it reads a table in memory, into which qifsql has loaded the data
-    is_frame = "frame" in {str(file["path"]) for file in stored.manifest["inputs"]}
-    return "the data were a data frame" if is_frame else ""
+    if "ATTACH IF NOT EXISTS ':memory:' AS kept" in script:  # a table of data that qifsql loaded
+        is_frame = "frame" in {str(file["path"]) for file in stored.manifest["inputs"]}
+        return "the data were a data frame" if is_frame else ""
+    reads_store = "AS kept" in script  # in the file that it attaches
+    return "the SQL reads a file of counts (--store), not the data" if reads_store else ""
 
 
 def _rows_by_step(answers: Iterable[Answer], secrets: Sequence[str]) -> dict[Key, list[Rows]]:
@@ -369,7 +366,8 @@ class Pasted:
     ) -> dict[str, Number]:
         """Return the numbers of the people of one group by column; none if SQL has no row of it.
 
-        ``gap`` is the success less the least of a group; ``results`` has the prior success.
+        Rows of the SQL name their group in ``member_of``. ``gap`` is the success less the least of
+        a group; ``results`` has the prior success.
         """
         groups = self._rows("groups", question)
         row = next((line for line in groups if line["member_of"] == group), None)

@@ -109,19 +109,18 @@ def score(
         together = [claim for part in claims for claim in part]
         rows += _scores(None, together, questions, key, times=len(claims))
     frame = pl.DataFrame(rows, schema=SCORES)
-    notes = []
     about = {
         "dataset": spec.get("dataset"),
         "qids": spec.get("qids"),
         "drawn_by": spec.get("by"),
         "claims": [Path(file).name for file in files],
     }
-    paths = (str(key_path), *map(str, files))
+    origin = origin.about(about, (str(key_path), *map(str, files)))
     if not frame["claims"].sum():
-        notes.append("nothing was claimed, so this says nothing about what intruders know")
+        note = "nothing was claimed, so this says nothing about what intruders know"
+        return Result(frame=frame, origin=origin, notes=(note,), met=False)
     refuted = any(is_refuted(row) for row in frame.iter_rows(named=True))
-    met = not refuted and frame["claims"].sum() > 0
-    return Result(frame=frame, origin=origin.about(about, paths), notes=tuple(notes), met=met)
+    return Result(frame=frame, origin=origin, met=not refuted)
 
 
 def is_refuted(row: Mapping[str, Any]) -> bool:
