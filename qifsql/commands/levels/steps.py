@@ -83,14 +83,15 @@ class Steps:
         differs within a plan, so must ``suffix``. Without a secret a block is known by its size,
         unless the step is ``about_population``: then by its quasi-identifiers.
         """
-        file = (instead or {}).get(name, name)
+        inputs, instead = inputs or {}, instead or {}
+        file = instead.get(name, name)
         if table := self._read_kept(file, secret):
             return table
         step_name = f"{file}_{secret}" + (f"_{suffix}" if suffix else "")
-        query = (inputs or {}).get(name)
+        query = inputs.get(name)
         if isinstance(query, exp.Query):
             return self._push(Step(step_name, "What is asked.", query))
-        input_rows = {n: row for n, row in (inputs or {}).items() if not isinstance(row, exp.Query)}
+        input_rows = {n: row for n, row in inputs.items() if not isinstance(row, exp.Query)}
         rows = self.tables.known_rows.get(secret, {}) | input_rows
         template = load(f"levels/{file}")
         # The tables that the view reads become steps before it; values stand for tables of one row.
@@ -102,11 +103,7 @@ class Steps:
             suffix=suffix,
             about_population=about_population,
         )
-        names = {
-            table: need(table)
-            for table in (table.name for table in template.query.find_all(exp.Table))
-            if table not in rows
-        }
+        names = {table: need(table) for table in template.tables if table not in rows}
         by_qids = not self.tables.is_by_kind(secret) if secret else about_population
         width = self.tables.counts.bound.microdata.width if by_qids else 1  # columns of a block
         spliced = splice(template, width=width, secret=secret, tables=names, rows=rows)

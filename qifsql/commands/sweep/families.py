@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import comb
 
@@ -23,11 +23,9 @@ from qifsql.counting.subset_families import (
     coding,
     expected_seconds,
     families,
-    numbered_names,
 )
 from qifsql.engine.connections import Stream
 from qifsql.engine.protocol import LocalEngine
-from qifsql.measures.bayes import Success
 from qifsql.query import microdata_steps
 from qifsql.query.columns import typed_number, without_rows
 from qifsql.query.render import creating, dropping, render, setting
@@ -51,8 +49,7 @@ class FamilySweep:
     sizes: Sizes
     people: int
     streams: int
-    histogram: bool
-    threshold: float | None  # of claims
+    with_bins: bool  # sums are by percent of success
     out_of_time: Callable[[], bool]
     measured: int = 0  # subsets
     history: dict[str, None] = field(default_factory=dict)
@@ -87,14 +84,11 @@ class FamilySweep:
         text = f"{self.measured:,} of {total:,} subsets measured, {plan.peak_memory()} MB"
         self.engine.settings.progress("sweeping", share, text)
 
-    def result_tables(
-        self, prior: Mapping[int, Success], names: Sequence[str], secrets: Sequence[str]
-    ) -> tuple[pl.DataFrame, dict[str, pl.DataFrame]]:
-        """Return the rows of the subsets that are measured, and their details if wanted.
+    def collect(self) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """Return the sums over the blocks of each measured subset and question, and by percent.
 
-        These are histograms, and claims at the threshold. ``prior`` is the success before the
-        release by question, ``names`` are those of the quasi-identifiers. Raises an error if the
-        numbers of the workspace cannot be right.
+        The second table has a row per percent of success, if that is wanted (``with_bins``). Raises
+        an error if the numbers of the workspace cannot be right.
         """
         stream = self.workspace.stream
         # The sums of each subset, question and percent, over all that was found for it.
@@ -105,17 +99,7 @@ class FamilySweep:
         sums = by_percent.group_by(result.KEYS).agg(*result.SUMMED)
         if sums.filter(pl.col("people") != self.people).height:
             raise self.workspace.damage_error("the blocks of a subset do not add up to the people")
-        qids = numbered_names(names, self.sizes.range)
-        frame = result.result_frame(sums, prior, names=qids, secrets=secrets)
-        n = self.sizes.subsets
-        if self.measured == n != frame["subset"].n_unique():
-            raise self.workspace.damage_error("some subset is missing")
-        bins, details = by_percent.rename({"people": "individuals"}), {}
-        if self.threshold is not None:
-            details["sure"] = result.sure(bins, secrets, qids, self.threshold)
-        if self.histogram:
-            details["histogram"] = result.histograms(bins, secrets, qids)
-        return frame, details
+        return sums, by_percent.rename({"people": "individuals"})
 
     def drop_tables(self) -> None:
         """Drop the codes of the people, which are no longer needed."""
@@ -172,7 +156,7 @@ class FamilySweep:
                 stream,
                 self.questions,
                 self.people,
-                with_bins=self.histogram or self.threshold is not None,
+                with_bins=self.with_bins,
             )
             done: list[Family] = []
             for family in batch:

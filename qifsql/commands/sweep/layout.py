@@ -54,10 +54,9 @@ class Layout(Packing):
         key_bits = self.rest_bits if self.key_type == self.rest_type else WIDE_BITS
         return (entry_bits | bits_of_codes | bits_of_secret) & ((1 << key_bits) - 1)
 
-    def code(self, position: int, code: int | None = None) -> int:
-        """Return a code of an attribute as it stands in a packed key, or all bits of its codes."""
-        bits = (1 << code_bits(self.values[position])) - 1 if code is None else code
-        return bits << (self.width if position == 0 else self.shift(position))
+    def in_key(self, position: int, code: int) -> int:
+        """Return a code of the attribute at that position as it stands in a packed key."""
+        return code << (self.width if position == 0 else self.shift(position))
 
     @property
     def key_type(self) -> str:

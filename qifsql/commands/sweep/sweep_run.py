@@ -25,6 +25,7 @@ from qifsql.commands.sweep.workspace import Workspace, identity_of_data
 from qifsql.counting import suppressed
 from qifsql.counting.scales import Spread, make_dictionary
 from qifsql.counting.session import check_records
+from qifsql.counting.subset_families import numbered_names
 from qifsql.engine.connections import Stream
 from qifsql.engine.protocol import LocalEngine
 from qifsql.errors import InputError, plural
@@ -180,8 +181,7 @@ class SweepRun:
             sizes=self.strategy.sizes,
             people=people,
             streams=self.streams,
-            histogram=self.spec.histogram,
-            threshold=self.spec.threshold if self._counts_claims else None,
+            with_bins=self._has_bins,
             out_of_time=self._out_of_time,
         )
         memory = plan.size_text(self.engine.memory or plan.MOST_MEMORY)
@@ -193,7 +193,14 @@ class SweepRun:
         )
         self.finished = work.run()
         self.family_statements = work.history
-        frame, details = work.result_tables(prior, self.names, self.secrets)
+        sums, bins = work.collect()
+        names = numbered_names(self.names, self.strategy.sizes.range)
+        frame = result.result_frame(sums, prior, names=names, secrets=self.secrets)
+        if self.finished and frame["subset"].n_unique() != self.strategy.subsets:
+            raise self.workspace.damage_error("some subset is missing")
+        details = self._claims(bins, names)
+        if self.spec.histogram:
+            details["histogram"] = result.histograms(bins, self.secrets, names)
         if self.finished:
             work.drop_tables()
         return self._derive_answers(frame, details, samples.NO_ERRORS)
@@ -214,6 +221,11 @@ class SweepRun:
         )
         is_small = self.strategy.subsets <= MOST_WITH_CLAIMS
         return self.spec.threshold is not None and has_histogram and is_small
+
+    @property
+    def _has_bins(self) -> bool:
+        """Return whether people are counted by their success in percent."""
+        return self.spec.histogram or self._counts_claims
 
     @property
     def _leaves_out_suppressed(self) -> bool:
@@ -341,15 +353,23 @@ class SweepRun:
         names = result.names_by_bits(subsets["subset"], self.names)
         frame = result.result_frame(subsets, prior, names=names, secrets=self.secrets)
         frame = frame if self.stars is None else self.stars.with_numbers(frame)
-        details = {}
-        if collected.histograms is not None and self._counts_claims:  # no sample, and no *
-            bins = collected.histograms
-            details["sure"] = result.sure(bins, self.secrets, names, self.spec.threshold or 0)
-        if collected.histograms is not None and self.spec.histogram:
-            bins = samples.scale_histograms(collected.histograms, collected.parts)
+        details: Details = {}
+        if (bins := collected.histograms) is not None:
+            details = self._claims(bins, names)  # there is no sample then, and no *
+        if bins is not None and self.spec.histogram:
+            bins = samples.scale_histograms(bins, collected.parts)
             bins = bins if self.stars is None else self.stars.correct_histograms(bins)
             details["histogram"] = result.histograms(bins, self.secrets, names)
         return frame, details, errors
+
+    def _claims(self, bins: pl.DataFrame, names: pl.DataFrame) -> Details:
+        """Return the claims (``SURE``) about people by percent of success, if they are asked for.
+
+        ``names`` has the names in each subset.
+        """
+        if self.spec.threshold is None or not self._counts_claims:
+            return {}
+        return {"sure": result.sure(bins, self.secrets, names, self.spec.threshold)}
 
     def _run_passes(self, layouts: Sequence[Layout], progress: Progress) -> None:
         """Make the ``passes``, work until the time is over, and set whether all is ``finished``.
@@ -463,7 +483,7 @@ class SweepRun:
             **identity_of_data(self.engine, self.attack, self.bound.microdata),
             **({"suppressed": True} if self._leaves_out_suppressed else {}),
             **self.strategy.identity,
-            **({} if self.has_bits else {"histogram": self.spec.histogram or self._counts_claims}),
+            **({} if self.has_bits else {"histogram": self._has_bins}),
         }
 
     def _prepare_spreads(self) -> tuple[dict[int, Spread], dict[int, Spread]]:
@@ -510,8 +530,7 @@ class SweepRun:
         collected: list[Collected] = []
 
         def work(stream: Stream) -> None:
-            has_bins = self.spec.histogram or self._counts_claims
-            collected.append(collect(stream, self.passes, answered, histograms=has_bins))
+            collected.append(collect(stream, self.passes, answered, histograms=self._has_bins))
 
         streams = self.workspace.open_streams(1)  # one that is prepared already
         self.engine.here.together(streams, work, self.passes[0].report_progress)

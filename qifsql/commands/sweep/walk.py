@@ -32,6 +32,7 @@ from dataclasses import dataclass
 
 from qifsql.commands.sweep.plan import Chunk
 from qifsql.commands.sweep.worker import TWO_VARY, Worker
+from qifsql.counting.packing import code_bits
 
 WORTH_TABLE = 0.8  # most blocks per row of the table before for which a new table saves time
 WORTH_LAST_TABLE = 0.4  # the same if little work comes after it
@@ -138,8 +139,8 @@ def _settle_two(worker: Worker, position: int) -> None:
     layout, bit = worker.layout, 1 << position
     # The attributes that may be taken, as bits, and the bits of ``rest`` with their codes.
     only_this, only_later = (bit, layout.field(position)), (~bit, layout.later(position))
-    for chosen, code_bits in (only_this, only_later):
-        worker.set(chosen=(chosen, "BIGINT"), seen=(code_bits, layout.rest_type))
+    for chosen, bits_of_codes in (only_this, only_later):
+        worker.set(chosen=(chosen, "BIGINT"), seen=(bits_of_codes, layout.rest_type))
         worker.add_settled("settled_parts")
     # Both are taken in the blocks of this turn alone.
     worker.set(first_turn=(bit | TWO_VARY, "INTEGER"), last_turn=(bit | TWO_VARY, "INTEGER"))
@@ -185,14 +186,16 @@ def _merge_pairs(worker: Worker, position: int) -> None:
 
     The codes 2 i and 2 i + 1 become 2 i; that of the missing value, the last one, stays.
     """
-    layout = worker.layout
+    layout, values = worker.layout, worker.layout.values[position]
     all_codes = layout.fields(layout.all_attributes, entry=True)
+    all_bits = layout.in_key(position, (1 << code_bits(values)) - 1)
+    lowest_bit = layout.in_key(position, 1)
     # The code that stays; without a missing value it is 0, which merging does not change either.
-    alone = layout.values[position] - 1 if layout.missing[position] else 0
+    code_of_missing = layout.in_key(position, values - 1 if layout.missing[position] else 0)
     worker.set(
-        code=(layout.code(position), layout.key_type),
-        missing=(layout.code(position, alone), layout.key_type),
-        pairs=(all_codes & ~layout.code(position, 1), layout.key_type),  # all but the lowest bit
+        code=(all_bits, layout.key_type),
+        missing=(code_of_missing, layout.key_type),
+        pairs=(all_codes & ~lowest_bit, layout.key_type),
     )
     worker.make_view("paired", "paired_rows", single_rows="packed")
 
