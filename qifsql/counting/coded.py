@@ -65,6 +65,7 @@ class Coded:
         ``coded``, or from ``table``: the cells of a larger subset, which are fewer rows.
         """
         words = self.masked(range(len(self.fields)) if subset is None else subset)
+        # cells have the one secret that they are about, records have all
         name = "secret" if table != "coded" else f"secret_{secret}"
         value = exp.alias_(exp.column(name) if secret else number(0), "secret")
         query = exp.select(*words, value, *map(_sum_of, self.counts)).from_(exp.table_(table))

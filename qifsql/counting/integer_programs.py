@@ -180,7 +180,8 @@ class Program:
             stack += [(branch, bound) for branch in node.branches]
             point = node.solution
             if point is None:
-                open_bounds += [] if node.branches else [bound]  # no point: it stays open
+                if not node.branches:  # no whole point is known: the branch stays open
+                    open_bounds.append(bound)
                 continue
             value = sum(c * point[j] for c, j in zip(costs, self.free, strict=True) if c)
             best.improve(value, point)

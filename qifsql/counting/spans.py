@@ -231,8 +231,8 @@ def _parse_texts(tables: Tables, column: Generalised, values: Domain, words: Seq
         order=_order_of_dates(tables, column) if values.kind == "date" else None,
     )
     generalised = _write_parsed(tables, unread, path, source) > 0
-    # People have numbers or dates: generalised cells are text, but not those of a plain column, and
-    # values are text only if they read as numbers, or in a file without types.
+    # Texts are refused where people have numbers or dates: generalised ones in a column of plain
+    # values, and values in a file with types, unless they read as numbers.
     is_refused = column.plain if generalised else column.typed and not _has_numbers(column)
     if values.kind != "text" and is_refused and tables.count(names["cells"]):
         raise column.clash("text")

@@ -211,13 +211,11 @@ class Catalog:
         is_csv = isinstance(self.dataset, Dataset) and self.dataset.format == "csv"
         many_queries = len(columns) > 4 * WORDED_TOGETHER
         source = self.engine.load(self.dataset) if is_csv and many_queries else self.dataset
-        return {
-            name: words
-            for start in range(0, len(columns), WORDED_TOGETHER)
-            for name, words in self._usual_words(
-                columns[start : start + WORDED_TOGETHER], source, where, of_first=of_first
-            ).items()
-        }
+        words: dict[str, UsualWords] = {}
+        for start in range(0, len(columns), WORDED_TOGETHER):
+            batch = columns[start : start + WORDED_TOGETHER]
+            words |= self._usual_words(batch, source, where, of_first=of_first)
+        return words
 
     def _usual_words(
         self,

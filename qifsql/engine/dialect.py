@@ -149,15 +149,13 @@ def _note_types(select: exp.Select, describe: Describe) -> None:
         if isinstance(node, rewrites.TYPED) and node.parent_select is select
     ]
     operands = [operand for node in nodes for operand in rewrites.operands_of(node)]
-    types: list[str] = [""] * len(operands)  # of all operands, node by node
+    types: dict[int, str] = {}  # by the identity of an operand: equal ones may differ in type
     for form in (_grouped_only, _ungrouped):
-        untyped = [i for i, type_ in enumerate(types) if not type_]
-        answers = _known_types(form, select, [operands[i] for i in untyped], describe)
-        for i, type_ in zip(untyped, answers, strict=True):
-            types[i] = type_
-    next_types = iter(types)
+        untyped = [operand for operand in operands if not types.get(id(operand))]
+        answers = _known_types(form, select, untyped, describe)
+        types |= {id(operand): t for operand, t in zip(untyped, answers, strict=True)}
     for node in nodes:
-        node.meta[rewrites.OPERANDS] = tuple(next(next_types) for _ in rewrites.operands_of(node))
+        node.meta[rewrites.OPERANDS] = tuple(types[id(o)] for o in rewrites.operands_of(node))
 
 
 def _known_types(
