@@ -51,18 +51,24 @@ def _assign(target: Mapping[str, object], qids: Sequence[Attribute]) -> dict[str
     of_dataset: dict[str, object] = {}
     of_all: dict[str, object] = {}
     for name, value in target.items():
-        values, matches = of_dataset, _named(name, {q.name: q for q in qids})
-        if not matches:  # a name without tag means the column of every dataset
-            values = of_all
-            for number in sorted({q.number for q in qids}):
-                of_number = [q for q in _tagged(qids) if q.number == number]
-                matches += _named(name, {q.name.partition(":")[2]: q for q in of_number})
+        matches = _named(name, {q.name: q for q in qids})
+        values = of_dataset if matches else of_all
+        matches = matches or _of_every_dataset(name, qids)
         if not matches:
             raise TargetError(f"the target names {quoted(name)}, which is not a quasi-identifier")
         if any(q.name in values for q in matches):
             raise TargetError(f"the target's {quoted(name)} is given twice; give it once")
         values |= {q.name: value for q in matches}
     return of_all | of_dataset
+
+
+def _of_every_dataset(name: str, qids: Sequence[Attribute]) -> list[Attribute]:
+    """Return the quasi-identifiers of a name without tag: the column of every dataset."""
+    matches: list[Attribute] = []
+    for number in sorted({q.number for q in qids}):
+        of_number = [q for q in _tagged(qids) if q.number == number]
+        matches += _named(name, {q.name.partition(":")[2]: q for q in of_number})
+    return matches
 
 
 def _named(name: str, qids: Mapping[str, Attribute]) -> list[Attribute]:

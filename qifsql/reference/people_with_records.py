@@ -180,11 +180,11 @@ def one_known(
     """
     secrets = [p[column] for p in all_known(rows, person, qids, secret)]
     people = [{key(row, qids) for row in records} for records in records_of(rows, person)]
-    groups: dict[Key, Counter[Any]] = {}
+    groups: dict[Key, Counter[Any]] = {}  # of each block, how many people have each secret
     for tuples, secret_of_person in zip(people, secrets, strict=True):
         for block in tuples:
             groups.setdefault(block, Counter())[secret_of_person] += 1
-    chance = {b: Fraction(max(c.values()), c.total()) for b, c in groups.items()}
+    chance = {b: _best_share(counts) for b, counts in groups.items()}
     everyone = Counter(secrets)
     groups = {b: everyone if b in suppressed else counts for b, counts in groups.items()}
     certain = {b for b, counts in groups.items() if len(counts) == 1}
@@ -193,7 +193,7 @@ def one_known(
     after = success.Success(
         Fraction(sum(key(row, qids) in certain for row in rows), len(rows)),
         sum(shares, Fraction()) / len(rows),
-        max(Fraction(max(c.values()), c.total()) for c in groups.values()),
+        max(map(_best_share, groups.values())),
         sum(not tuples.isdisjoint(certain) for tuples in people),
     )
     certain_before, best_before = before["prior_deterministic"], before["prior_probabilistic"]
@@ -205,6 +205,11 @@ def one_known(
         "k": min(counts.total() for counts in groups.values()),
         "l": None if secret is None else min(map(len, groups.values())),
     }
+
+
+def _best_share(counts: Counter[Any]) -> Fraction:
+    """Return the share of the people with the most frequent secret."""
+    return Fraction(max(counts.values()), counts.total())
 
 
 def levels(

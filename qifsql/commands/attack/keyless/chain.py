@@ -81,11 +81,8 @@ class Chain:
     def _number_kinds(self) -> None:
         """Assign numbers to the tuples of exactly matching values, then to the kinds of records.
 
-        Records that agree in all columns of the link rules are of one kind. Of release i,
-        ``people_i`` has a row per record, ``kinds_i`` a row per kind with its number and shares of
-        its values, and ``spots_i`` a row per kind and observation: candidates that are alike. Of
-        the focal release, ``crowd`` counts the records by observation and kind, ``secret_crowd_j``
-        also by secret j.
+        Of the focal release, ``crowd`` counts the records by observation and kind,
+        ``secret_crowd_j`` also by secret j.
         """
         numbers = range(1, self.last + 1)
         queries = [exp.select("exact").from_(exp.table_(f"given_{i}")) for i in numbers]
@@ -93,21 +90,30 @@ class Chain:
         plan = Plan((Step("matched", doc, union(queries)),), self.query("exacts"))
         self.tables.make("exacts", plan)
         for i in numbers:
-            names = {name: f"{name}_{i}" for name in ("given", "sights", "people", "kinds")}
-            self.tables.make(f"people_{i}", self.query("people", **names))
-            self.tables.drop(f"given_{i}")
-            beginning = exp.alias_(exp.Literal.number(i * MOST_KINDS), "beginning")
-            numbering = Step("numbering", "One row: where numbers begin.", exp.select(beginning))
-            kinds = self.step("kinds", people=names["people"])
-            shares = splice("keyless/kinds_with_shares", shape={"drift": range(1, self.width + 1)})
-            self.tables.make(f"kinds_{i}", Plan((numbering, kinds), shares))
-            self.tables.make(f"spots_{i}", self.query("spots", **names))
+            self._number_kinds_of(i)
         names = {"people": "people_1", "kinds": "kinds_1"}
         self.tables.make("placed", self.query("placed", **names))
         self.tables.make("crowd", self.query("crowd"))
         for j in range(1, len(self.releases[0].secrets) + 1):
             crowd = splice("keyless/secret_crowd", width=self.width, secret=j)
             self.tables.make(f"secret_crowd_{j}", crowd)
+
+    def _number_kinds_of(self, i: int) -> None:
+        """Create the tables of the kinds of records of release i, in place of ``given_i``.
+
+        Records that agree in all columns of the link rules are of one kind. ``people_i`` has a row
+        per record, ``kinds_i`` a row per kind with its number and shares of its values, and
+        ``spots_i`` a row per kind and observation: candidates that are alike.
+        """
+        names = {name: f"{name}_{i}" for name in ("given", "sights", "people", "kinds")}
+        self.tables.make(f"people_{i}", self.query("people", **names))
+        self.tables.drop(f"given_{i}")
+        beginning = exp.alias_(exp.Literal.number(i * MOST_KINDS), "beginning")
+        numbering = Step("numbering", "One row: where numbers begin.", exp.select(beginning))
+        kinds = self.step("kinds", people=names["people"])
+        shares = splice("keyless/kinds_with_shares", shape={"drift": range(1, self.width + 1)})
+        self.tables.make(f"kinds_{i}", Plan((numbering, kinds), shares))
+        self.tables.make(f"spots_{i}", self.query("spots", **names))
 
     def missed_secrets(self) -> list[int]:
         """Return the numbers of the secrets that some, not all, records of release 1 miss."""
