@@ -183,6 +183,7 @@ KINDS: dict[str, dict[str, Rows]] = {
         "alone": Rows(columns=["commands.tables.tables.ALONE"]),
         "remedies": Rows(columns=["commands.tables.remedies.REMEDIES"]),
         "magnitudes": Rows(columns=["commands.tables.magnitude.MAGNITUDES"]),
+        "hidden_sums": Rows(columns=["commands.tables.hidden_sums.HIDDEN_SUMS"]),
     },
     "suda": {
         "results": Rows(

@@ -165,7 +165,8 @@ def of_policy(policy: Policy, secrets: Sequence[str]) -> list[Bound]:
 def _unsearchable(rule: Rule) -> Iterator[str]:
     """Yield the reasons why a search cannot use a rule."""
     if rule.kind:
-        yield f"leave rules about {rule.kind} out; a search changes records and makes no release"
+        what = {"synthetic": "synthetic releases"}.get(rule.kind, rule.kind)
+        yield f"leave {what} out; a search changes records and makes no release"
         return
     if rule.by is not None:
         yield "leave groups (by) out; a search is about everybody together"

@@ -30,7 +30,10 @@ GROUP BY qid;
 -- so that no product needs more than 128 bits.
 CREATE OR REPLACE VIEW sum_checks AS
 SELECT
+    qid,
     contributors,
+    total,
+    largest,
     contributors < asked.small AS few,
     list_sum(list_slice(largest, 1, asked.n))
         > asked.k * (total // asked.k_whole) + (asked.k * (total % asked.k_whole)) // asked.k_whole
@@ -54,3 +57,14 @@ SELECT
     count(*) FILTER (WHERE dominated OR estimable) AS either,
     count(*) FILTER (WHERE few OR dominated OR estimable) AS failing
 FROM sum_checks;
+
+-- One row per cell that fails a rule, and so is hidden: its contributors, their sum, and the largest
+-- contributions in their order.
+CREATE OR REPLACE VIEW hidden_sums AS
+SELECT
+    qid,
+    contributors,
+    total,
+    largest
+FROM sum_checks
+WHERE few OR dominated OR estimable;

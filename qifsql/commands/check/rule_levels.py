@@ -118,7 +118,8 @@ def release_of(policy: Policy, source: Source) -> Dataset:
     files = source.datasets if isinstance(source, Collection) else datasets(source)
     if len(files) != 1:
         rule = next(rule for rule in policy.rules if rule.kind)
-        message = f"rule {rule.number} is about one file; check each file by itself"
+        what = "synthetic release" if rule.kind == MODEL else "file"
+        message = f"rule {rule.number} is about one {what}; check each file by itself"
         raise policy.wrong(rule, message, "model")
     return files[0]
 

@@ -124,7 +124,8 @@ def disclosure(measured: Measured) -> pl.DataFrame:
         # Cells of releases that follow from the table's own dimensions tell nothing more.
         within = [t.edge for t in measured.release.structural if t.edge <= table.edge]
         edge = table.edge - (frozenset().union(*within) & margins.domain.derived)
-        for i in sorted(edge if len(edge) > 1 else ()):  # the dimension whose value a row may tell
+        # The dimension whose value a row may tell: a cell of a release is no value of its own.
+        for i in sorted(edge & margins.domain.independent if len(edge) > 1 else ()):
             tables, shape = {"cells": table.cells}, {"edge": edge - {i}}
             query = splice("tables/single_cells", tables=tables, shape=shape)
             ((single_rows, people),) = margins.tables.rows(query)

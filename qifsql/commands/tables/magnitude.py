@@ -25,7 +25,9 @@ from qifsql.adversary import names as naming
 from qifsql.adversary import roles
 from qifsql.adversary.bind import with_types
 from qifsql.adversary.spec import Attack, Microdata
-from qifsql.commands.tables.spec import DOMINANCE, P_PERCENT, SMALL
+from qifsql.commands.tables import hidden_sums
+from qifsql.commands.tables.hidden_sums import MOST_HIDDEN, HiddenSum
+from qifsql.commands.tables.spec import BUDGET, DOMINANCE, P_PERCENT, SMALL
 from qifsql.data.dataset import Dataset
 from qifsql.data.exact import exact
 from qifsql.data.option import as_tuple, names
@@ -148,21 +150,24 @@ def measure(
     rules: Rules,
     *,
     where: str | None = None,
-) -> tuple[pl.DataFrame, list[str]]:
-    """Return the checks of tables of sums (``MAGNITUDES``), and remarks on records left out.
+    seconds: float = BUDGET,
+) -> tuple[dict[str, pl.DataFrame], list[str]]:
+    """Return the details ``magnitudes`` and ``hidden_sums``, and remarks on records left out.
 
-    The engine of ``tables`` is open on the dataset; ``where`` is an SQL filter. Raises InputError
-    if a number is unusable.
+    The engine of ``tables`` is open on the dataset; ``where`` is an SQL filter, ``seconds`` are
+    those for the bounds of hidden sums. Raises InputError if a number is unusable.
     """
     magnitudes = list(magnitudes)
     dimensions = tuple(name for m in magnitudes for name in m.dimensions)
     numbers = tuple(m.number for m in magnitudes)
     named = Attack(models=(), dataset=dataset, qids=dimensions, secrets=numbers, where=where)
     catalog = Catalog(tables.engine, dataset, named.mentions)
-    rows, notes = [], []
+    rows, hidden, notes = [], [], []
     for magnitude in magnitudes:
         microdata = bind(catalog, magnitude, where)
-        row = _check_table(tables, microdata, rules)
+        row, sums = _check_table(tables, microdata, rules)
+        limits = hidden_sums.Limits(rules.small, rules.n, rules.k, rules.p)
+        hidden.append({"table": magnitude.text, **hidden_sums.audit(sums, limits, seconds)})
         if row["without_number"]:
             records = f"{plural(row['without_number'], 'record')} of {microdata.dataset.name}"
             notes.append(
@@ -170,7 +175,15 @@ def measure(
                 f"{quoted(magnitude.text)}"
             )
         rows.append({"table": magnitude.text, **row})
-    return pl.DataFrame(rows, schema=MAGNITUDES), notes
+    if any(row["open"] for row in hidden):
+        notes.append(
+            "bounds of some hidden sums may not be sharp: more of them may follow from the totals "
+            "than is told; give more time (--time-budget), or install the extra tables"
+        )
+    return {
+        "magnitudes": pl.DataFrame(rows, schema=MAGNITUDES),
+        "hidden_sums": pl.DataFrame(hidden, schema=hidden_sums.HIDDEN_SUMS),
+    }, notes
 
 
 def bind(catalog: Catalog, magnitude: Magnitude, where: str | None = None) -> Microdata:
@@ -203,8 +216,12 @@ def bind(catalog: Catalog, magnitude: Magnitude, where: str | None = None) -> Mi
     )
 
 
-def _check_table(tables: Tables, microdata: Microdata, rules: Rules) -> dict[str, Any]:
-    """Return the checks of one table of sums: a row of ``MAGNITUDES`` without its text.
+def _check_table(
+    tables: Tables, microdata: Microdata, rules: Rules
+) -> tuple[dict[str, Any], list[HiddenSum] | None]:
+    """Return the checks of one table of sums, a row of ``MAGNITUDES`` without its text.
+
+    Also the cells that fail, and so are hidden; None: too many.
 
     The quasi-identifiers of the microdata are its dimensions, the one secret is its number. The
     view ``amounts`` has one row about the numbers (how many, largest, scale), ``sums`` the
@@ -222,13 +239,20 @@ def _check_table(tables: Tables, microdata: Microdata, rules: Rules) -> dict[str
         steps.append(Step(name, template.doc, query))
     plan = microdata_steps.plan(scaled, steps, splice("tables/sum_failures"))
     (counts,) = tables.answer(plan, "checking sums")
+    query = splice("tables/hidden_sums", width=len(scaled.qids)).limit(MOST_HIDDEN + 1)
+    listed = tables.rows(microdata_steps.plan(scaled, steps, query), "checking sums")
     tables.drop("amounts")
-    return {
+    sums = [
+        HiddenSum(tuple(cell), int(n), int(total), tuple(map(int, largest)))
+        for *cell, n, total, largest in listed
+    ]
+    row = {
         "number": microdata.secrets[0].name,
         "dimensions": [q.name for q in microdata.qids],
         "without_number": without,
         **dict(zip(list(MAGNITUDES)[4:], map(int, counts), strict=True)),  # from ``cells`` on
     }
+    return row, None if len(sums) > MOST_HIDDEN else sums
 
 
 def _scale_to_integers(tables: Tables, microdata: Microdata) -> tuple[Microdata, int]:

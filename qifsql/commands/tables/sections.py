@@ -191,6 +191,26 @@ def _magnitudes(detail: pl.DataFrame, _rows: Sequence[Row], spec: Spec) -> list[
     return [Heading(said("Tables of sums")), table, Paragraph(said(message))]
 
 
+def _hidden_sums(detail: pl.DataFrame, _rows: Sequence[Row], _spec: Spec) -> list[Part]:
+    """Return a table: what the totals tell of the sums that fail a rule, if these are hidden."""
+    columns = [
+        (said("table"), text("table")),
+        (said("hidden"), number("hidden")),
+        (said("undone"), fault("undone")),
+        (said("exposed"), fault("exposed")),
+        (said("unions"), number("unions")),
+        (said("unions that fail"), fault("failing_unions")),
+    ]
+    message = (
+        "If the failing cells are hidden, and all other cells and totals are printed: a sum is "
+        "undone if it follows from the totals, and exposed if it fails dominance or the p % rule "
+        "even where it is as large as the totals allow. The hidden cells of a line are a union "
+        "whose sum follows."
+    )
+    table = tabulate(detail.iter_rows(named=True), columns)
+    return [Heading(said("Hidden sums")), table, Paragraph(said(message))]
+
+
 # Where the harm is.
 
 
@@ -422,5 +442,6 @@ DRAWN: dict[str, Draw] = {
     "cells": _cells,
     "remedies": _remedies,
     "magnitudes": _magnitudes,
+    "hidden_sums": _hidden_sums,
 }
 """The sections by the detail that each draws, in their order; ``progress`` draws the rows."""

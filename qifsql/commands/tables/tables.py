@@ -108,7 +108,7 @@ def tables(
     Returns:
         A Result. frame: one row per set of tables and secret (SCHEMA). details: checks (each
         table), disclosure (rows with one value), overlaps (pairs of tables), and where asked for
-        components, groups, without, remedies, magnitudes.
+        components, groups, without, remedies, magnitudes, hidden_sums.
 
     Raises:
         InputError: A name, a table or an option does not fit, or published tables contradict each
@@ -121,8 +121,8 @@ def tables(
         >>> result.frame.select("reconstructed", "bounds").row(0)
         (10, 'closed form')
 
-    Source: M89 to M110, M220; Dobra and Fienberg 2000, Buzzigoli and Giusti 1999, Abowd et al.
-    2023.
+    Source: M89 to M110, M220, M221; Dobra and Fienberg 2000, Buzzigoli and Giusti 1999, Abowd et
+    al. 2023.
 
     """
     options = complete(options, TableOptions)
@@ -139,13 +139,15 @@ def tables(
                 details[name] = pl.DataFrame(rows, schema=schema)
             notes += attack.least_set(result.rows)
         if request.magnitudes and request.records is not None:
-            details["magnitudes"], notes_on_magnitudes = magnitude.measure(
+            details_of_sums, notes_on_magnitudes = magnitude.measure(
                 release.tables,
                 request.records,
                 request.magnitudes,
                 request.rules,
                 where=options["where"],
+                seconds=options["time_budget"],
             )
+            details |= details_of_sums
             notes += notes_on_magnitudes
         engine_notes = remarks(release.tables.engine)
         origin = _with_request(origin, request, release)

@@ -26,6 +26,7 @@ KIND = Kind(
         "groups",
         "remedies",
         "magnitudes",
+        "hidden_sums",
     ),
     types={
         **dict.fromkeys(("prior", "believed", "actual", "records"), pl.Float64()),

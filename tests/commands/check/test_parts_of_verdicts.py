@@ -289,7 +289,7 @@ def test_an_attack_takes_the_options_of_its_models(tmp_path: Path) -> None:
 
 def judged(found: Policy, rows: list[Row], last: Baseline | None = None) -> list[Row]:
     columns = ("rule", "model", "secret", "value", "success", "attempt", "low", "high")
-    levels = rule_levels._levels_of_rows(found, found.rules[0], "crs", rows, last)
+    levels = rule_levels.levels_of_rows(found, found.rules[0], "crs", rows, last)
     assert all(list(row) == [*SCHEMA, *READING, "of_reported"] for row in levels)
     return [{name: row[name] for name in (*columns, "baseline", "met")} for row in levels]
 
@@ -330,12 +330,12 @@ def test_a_rule_without_secrets_is_about_all_rows(tmp_path: Path) -> None:
     known = {"qids": "age", "secret": ["illness", "work"]}
     rows = [{"secret": name} for name in ("illness", "work")]
     every = levels_of(tmp_path, rule(model="cas", measure="worst_case"), **known)
-    assert rule_levels._rows_of_secrets(every, every.rules[0], rows) == rows
+    assert rule_levels.rows_of_secrets(every, every.rules[0], rows) == rows
     one = rule(model="cas", measure="worst_case", secret="WORK")
     found = levels_of(tmp_path, one, **known)
-    assert rule_levels._rows_of_secrets(found, found.rules[0], rows) == rows[1:]
+    assert rule_levels.rows_of_secrets(found, found.rules[0], rows) == rows[1:]
     with pytest.raises(InputError, match='secret "WORK" is not asked for'):
-        rule_levels._rows_of_secrets(found, found.rules[0], rows[:1])
+        rule_levels.rows_of_secrets(found, found.rules[0], rows[:1])
 
 
 def result(frame: list[Row], **more: Any) -> Result:

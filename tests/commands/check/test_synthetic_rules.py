@@ -372,4 +372,4 @@ def test_a_search_says_that_it_cannot_use_these_rules(here: Path) -> None:
     done = run("compare", "original.parquet", "--policy", levels)
     assert done.code == 2
     assert "original" in done.err
-    assert read(levels).comparisons
+    assert read(levels).about("synthetic")

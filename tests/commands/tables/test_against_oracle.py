@@ -214,7 +214,7 @@ def tells_no_less(more: Mapping[str, Any], fewer: Mapping[str, Any]) -> None:
     assert more["highest"] <= fewer["highest"] + EXACT
 
 
-def check_rows(result: qifsql.Result, case: Case, told: Sequence[oracle.Told] | None) -> None:
+def check_rows(result: qifsql.Result, case: Case, told: Sequence[oracle.Marks] | None) -> None:
     """Check all rows of a case. ``told``: what an outsider has; None: the custodian's result."""
     rows = result.rows()
     n = len(case.tables)
@@ -275,7 +275,7 @@ def column(values: Sequence[Any]) -> list[str]:
     return ["none" if v is None else f"v{v}" for v in values]
 
 
-def publish(folder: Path, name: str, table: Table, told: oracle.Told) -> str:
+def publish(folder: Path, name: str, table: Table, told: oracle.Marks) -> str:
     """Write a table as an office does: a line for each cell; return the text of the option."""
     path = folder / f"{name}.csv"
     with path.open("w", newline="") as file:
@@ -287,7 +287,7 @@ def publish(folder: Path, name: str, table: Table, told: oracle.Told) -> str:
 
 
 @st.composite
-def outsiders(draw: st.DrawFn, most_tables: int = 3) -> tuple[Case, list[oracle.Told]]:
+def outsiders(draw: st.DrawFn, most_tables: int = 3) -> tuple[Case, list[oracle.Marks]]:
     """Draw a case with what is published, also where chance decides."""
     case = draw(cases(most=6, most_tables=most_tables))
     values = oracle.domains(case.people)
@@ -301,7 +301,7 @@ def outsiders(draw: st.DrawFn, most_tables: int = 3) -> tuple[Case, list[oracle.
     return case, told
 
 
-def check_outsider(case: Case, told: Sequence[oracle.Told]) -> None:
+def check_outsider(case: Case, told: Sequence[oracle.Marks]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         files = [
             publish(Path(folder), f"t{i}", table, cells)
@@ -316,19 +316,19 @@ def check_outsider(case: Case, told: Sequence[oracle.Told]) -> None:
 @pytest.mark.slow(because="3.8 s; every recorded mutant dies without it")
 @settings(max_examples=examples(40))
 @given(outsiders())
-def test_outsider(drawn: tuple[Case, list[oracle.Told]]) -> None:
+def test_outsider(drawn: tuple[Case, list[oracle.Marks]]) -> None:
     check_outsider(*drawn)
 
 
 # Tables that contradict each other.
 
-Tampered = tuple[Case, list[oracle.Told], tuple[Dims, frozenset[Cell]] | None]
+Tampered = tuple[Case, list[oracle.Marks], tuple[Dims, frozenset[Cell]] | None]
 
 
 @st.composite
 def tampered(
     draw: st.DrawFn,
-) -> tuple[Case, list[oracle.Told], tuple[Dims, frozenset[Cell]] | None]:
+) -> tuple[Case, list[oracle.Marks], tuple[Dims, frozenset[Cell]] | None]:
     """Draw tables of which half the time a cell was changed, and combinations that can occur."""
     case, told = draw(outsiders())
     if draw(st.booleans()):
@@ -366,7 +366,7 @@ def test_tables_without_any_counts_at_length(drawn: Tampered, counted: bool) -> 
 
 def check_tampered(
     case: Case,
-    told: Sequence[oracle.Told],
+    told: Sequence[oracle.Marks],
     possible: tuple[Dims, frozenset[Cell]] | None,
     *,
     counted: bool,
@@ -740,5 +740,5 @@ def test_custodian_at_length(case: Case, budget: float | None) -> None:
 @pytest.mark.slow
 @settings(max_examples=examples(300))
 @given(outsiders(most_tables=4))
-def test_outsider_at_length(drawn: tuple[Case, list[oracle.Told]]) -> None:
+def test_outsider_at_length(drawn: tuple[Case, list[oracle.Marks]]) -> None:
     check_outsider(*drawn)

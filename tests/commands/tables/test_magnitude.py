@@ -44,9 +44,10 @@ def measured(
     dataset = Dataset.open(source)
     with open_engine(None, sources=[dataset]) as engine:
         tables = Tables(engine, "checking", dataset.name)
-        frame, notes = measure(
+        details, notes = measure(
             tables, dataset, parse_magnitudes(texts), Rules.of(**rules), where=where
         )
+    frame = details["magnitudes"]
     assert frame.schema == MAGNITUDES
     return frame.to_dicts(), notes
 
@@ -288,9 +289,10 @@ def test_an_engine_that_counts_other_tables_checks_sums_too(tmp_path: Path) -> N
         dataset = bound.microdata.dataset
         assert isinstance(dataset, Dataset)
         tables = Tables(engine, "checking", dataset.name)
-        frame, _ = measure(
+        details, _ = measure(
             tables, dataset, parse_magnitudes(["turnover:region", "turnover:class"]), Rules.of()
         )
+    frame = details["magnitudes"]
     assert frame["cells"].to_list() == [2, 2]
     assert frame.to_dicts() == measured(file, *frame["table"])[0]
 

@@ -253,7 +253,7 @@ def universe(case: Drawn, *, with_records: bool) -> Universe | None:
     return Universe(tuple(values), people, releases_)
 
 
-def write_table(folder: Path, name: str, table: Table, cells: oracle.Told) -> str:
+def write_table(folder: Path, name: str, table: Table, cells: oracle.Marks) -> str:
     path = folder / f"{name}.csv"
     with path.open("w", newline="") as file:
         lines = csv.writer(file)
@@ -313,7 +313,7 @@ def check(case: Drawn, *, with_records: bool, changed: int | None = None) -> Non
 
 
 def problem_of(
-    case: Drawn, model: Universe, used: Sequence[int], published: Sequence[oracle.Told], n: int
+    case: Drawn, model: Universe, used: Sequence[int], published: Sequence[oracle.Marks], n: int
 ) -> Problem:
     """Return the problem of the first n tables."""
     chosen = [replace(t, dims=tuple(used.index(i) for i in t.dims)) for t in case.tables[:n]]
@@ -321,7 +321,7 @@ def problem_of(
 
 
 def consistent(
-    case: Drawn, model: Universe, used: Sequence[int], published: Sequence[oracle.Told], n: int
+    case: Drawn, model: Universe, used: Sequence[int], published: Sequence[oracle.Marks], n: int
 ) -> list[Array] | None:
     """Return the arrays that agree with the first n statements; None: too many to list."""
     problem = problem_of(case, model, used, published, n)
@@ -354,7 +354,7 @@ def named(case: Drawn) -> Drawn:
 
 
 def attacked(
-    case: Drawn, published: Sequence[oracle.Told] | None, *, progressive: bool
+    case: Drawn, published: Sequence[oracle.Marks] | None, *, progressive: bool
 ) -> list[dict[str, Any]]:
     """Return the rows of a case; ``published``: of files without the records."""
     values = oracle.domains(case.people)
@@ -489,6 +489,15 @@ def test_the_fewest_statements_that_prove_it_all(folder: Path) -> None:
     assert "what all of them prove follows from age,sex,job alone" in result.notes
     assert result.details["alone"]["alone"].to_list() == ["age,sex,job", "sex", "r.csv"]
     assert result.details["without"]["without"].to_list() == ["age,sex,job", "sex", "r.csv"]
+
+
+def test_coarse_columns_are_no_values_that_rows_tell(folder: Path) -> None:
+    (folder / "r.csv").write_text('sex,job\n"{F,M}",a\n"{F,M}",b\n"{F,M}",b\n')
+    people = pl.DataFrame({"sex": ["F", "M", "M"], "job": ["a", "b", "b"]})
+    rows = qifsql.tables(people, table="sex,job", release="r.csv").details["disclosure"]
+    assert set(rows["dimension"]) == {"sex", "job"}
+    (told,) = rows.filter(table="r.csv").rows()
+    assert told == ("r.csv", "job", 0, 0)
 
 
 # The ledger.
