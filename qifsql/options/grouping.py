@@ -6,9 +6,9 @@ options of a function (``qifsql.data.option``). The command passes the latter to
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import is_dataclass
+from dataclasses import dataclass, is_dataclass
 from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any, get_args, get_origin, is_typeddict
@@ -57,9 +57,6 @@ OF_COLUMNS: Mapping[Form, tuple[str, Callable[..., Any]]] = {
 }
 """Forms whose texts are read with the names of columns: the option of these, and the reader."""
 
-Group = Callable[[dict[str, Any]], object]
-"""A function that takes its options out of what was typed, and returns a parameter's value."""
-
 VALUES: Mapping[type, str] = {bool: "", int: "N", float: "X", Path: "PATH", list: "TEXT"}
 """The word for the value of an option in help texts, by its type."""
 OPTIONAL_SHARE = "[SHARE]"
@@ -69,67 +66,72 @@ PANELS = (None, forms.ATTACK, forms.OPTIONS, forms.DETAILS, forms.DATA, forms.RU
 """The order of panels in help texts: arguments (None), the question, and so on."""
 
 
+@dataclass(frozen=True)
+class _Group:
+    """A parameter of a command, which may be a group of options.
+
+    ``members`` are its options as typer reads them, ``declared`` those that a function declares.
+    ``build`` takes their values out of what was typed, and returns the value of the parameter.
+    """
+
+    members: Sequence[inspect.Parameter]
+    declared: Mapping[str, Option]
+    build: Callable[[dict[str, Any]], Any]
+
+
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
     """Return the command with the fields of its groups as parameters, for typer to read.
 
     Its attribute ``renamed`` maps flags that options had before to those of today.
     """
-    options: dict[str, Option] = {}
-    groups: dict[str, Group] = {}
-    parameters: list[inspect.Parameter] = []
-    for parameter in inspect.signature(command).parameters.values():
-        if parameter.annotation == runner.Tell:
-            continue
-        members, group = _members(parameter, options)
-        groups |= {} if group is None else {parameter.name: group}
-        parameters += [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in members]
+    parameters = inspect.signature(command).parameters.values()
+    groups = {p.name: _group(p) for p in parameters if p.annotation != runner.Tell}
+    options = {n: option for group in groups.values() for n, option in group.declared.items()}
     renamed = {o.formerly: flags(n, o)[0] for n, o in options.items() if o.formerly}
-    parameters = [
-        p.replace(annotation=_translated(p.annotation))
-        for p in sorted(parameters, key=_place_in_help)
+    members = [member for group in groups.values() for member in group.members]
+    members = [
+        member.replace(
+            kind=inspect.Parameter.KEYWORD_ONLY, annotation=_translated(member.annotation)
+        )
+        for member in sorted(members, key=_place_in_help)
     ]
 
     @functools.wraps(command)
-    def run(**arguments: Any) -> None:
-        """Run the command with a group for the arguments that are its fields."""
-        temp = arguments.get("temp")
-        for name, group in groups.items():
-            arguments[name] = group(arguments)
+    def run(**typed: Any) -> None:
+        """Run the command with a group for the options that are its fields."""
+        temp = typed.get("temp")
+        arguments = {name: group.build(typed) for name, group in groups.items()}
         with standard_input(temp):
             runner.run(command, arguments, options)
 
     run.__doc__ = translated(inspect.cleandoc(command.__doc__ or ""))
-    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {p.name: p.annotation for p in parameters}
+    run.__signature__ = inspect.Signature(members)  # type: ignore[attr-defined]
+    run.__annotations__ = {p.name: p.annotation for p in members}
     run.renamed = renamed  # type: ignore[attr-defined]
     return run
 
 
-def _members(
-    parameter: inspect.Parameter, options: dict[str, Option]
-) -> tuple[list[inspect.Parameter], Group | None]:
-    """Return the options of a parameter, and the function that builds its value from typed words.
+def _group(parameter: inspect.Parameter) -> _Group:
+    """Return a parameter as a group: of declared options, of the fields of a class, or of itself.
 
-    The function is None if the parameter is an option itself. A group may have groups as fields.
-    The declared options of a function are added to ``options``.
+    A group may have groups as fields.
     """
-    group: Any = Limits if parameter.annotation is Settings else parameter.annotation
-    if is_typeddict(group):
-        typed = {n: option for n, option in declared(group).items() if option.typed}
-        options |= typed
-        needed = group.__required_keys__
+    kind: Any = Limits if parameter.annotation is Settings else parameter.annotation
+    if is_typeddict(kind):
+        typed = {n: option for n, option in declared(kind).items() if option.typed}
+        needed = kind.__required_keys__
         members = [_parameter(n, option, needed=n in needed) for n, option in typed.items()]
-        return members, lambda words: arguments(typed, {n: words.pop(n) for n in typed})
-    if not (isinstance(group, type) and is_dataclass(group)):
-        return [parameter], None
-    fields = inspect.signature(group).parameters
-    parts = {name: _members(field, options) for name, field in fields.items()}
-
-    def build(words: dict[str, Any]) -> object:
-        values = {n: make(words) if make else words.pop(n) for n, (_, make) in parts.items()}
-        return group(**values)
-
-    return [member for members, _ in parts.values() for member in members], build
+        return _Group(
+            members, typed, lambda words: arguments(typed, {n: words.pop(n) for n in typed})
+        )
+    if not (isinstance(kind, type) and is_dataclass(kind)):
+        return _Group([parameter], {}, lambda words: words.pop(parameter.name))
+    fields = {name: _group(field) for name, field in inspect.signature(kind).parameters.items()}
+    return _Group(
+        [member for field in fields.values() for member in field.members],
+        {name: option for field in fields.values() for name, option in field.declared.items()},
+        lambda words: kind(**{name: field.build(words) for name, field in fields.items()}),
+    )
 
 
 def _place_in_help(parameter: inspect.Parameter) -> tuple[int, bool]:
