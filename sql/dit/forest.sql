@@ -17,10 +17,10 @@ FROM (
         secret,
         NULL::BIGINT AS target
     FROM targets
-    WHERE wanted_worlds = 1
+    WHERE wanted_references = 1
     UNION ALL
     SELECT DISTINCT
-        CASE WHEN wanted_worlds = 1 THEN targets.secret END AS secret,
+        CASE WHEN wanted_references = 1 THEN targets.secret END AS secret,
         targets.target
     FROM targets JOIN rescaled ON targets.target = rescaled.target
 ) AS every_root;
@@ -37,7 +37,7 @@ FROM targets JOIN roots
         THEN roots.target IS NOT DISTINCT FROM targets.target
         ELSE
             roots.target IS NULL
-            AND roots.secret IS NOT DISTINCT FROM CASE WHEN wanted_worlds = 1 THEN targets.secret END
+            AND roots.secret IS NOT DISTINCT FROM CASE WHEN wanted_references = 1 THEN targets.secret END
     END;
 
 -- One row per tree and different person in it: how many people.
@@ -224,7 +224,7 @@ GROUP BY node, attribute, cut;
 CREATE OR REPLACE VIEW decided AS
 SELECT
     *,
-    dense_rank() OVER (ORDER BY node, attribute, cut, side, secret, world) AS part
+    dense_rank() OVER (ORDER BY node, attribute, cut, side, secret, reference) AS part
 FROM (
     SELECT
         items.node,
@@ -238,7 +238,7 @@ FROM (
             ELSE (list_extract(targets.spots, best.attribute) > best.cut)::BIGINT
         END AS side,
         targets.secret,
-        roots.secret AS world
+        roots.secret AS reference
     FROM items
     JOIN roots ON items.root = roots.root
     LEFT JOIN targets ON items.target = targets.target
@@ -345,7 +345,7 @@ FROM (
             side,
             secret
         FROM decided
-        WHERE attribute > 0 AND coalesce(world, -1) = wanted_world
+        WHERE attribute > 0 AND coalesce(reference, -1) = wanted_reference
     ) AS judged
     JOIN (
         SELECT
@@ -362,7 +362,7 @@ FROM (
                 attribute,
                 cut
             FROM decided
-            WHERE attribute > 0 AND coalesce(world, -1) = wanted_world
+            WHERE attribute > 0 AND coalesce(reference, -1) = wanted_reference
         ) AS found ON people.node = found.node
         GROUP BY people.node, found.attribute, found.cut, side, secrets
     ) AS halves

@@ -565,7 +565,7 @@ def test_people_in_the_gaps_of_a_cell_are_in_no_class() -> None:
 def test_secrets_are_numbered_as_where_limits_are_judged() -> None:
     """Node 1 is cut behind place 1, the target with secret 2 is above; secret 1 is lacking."""
     decided = [
-        {"part": 5, "node": 1, "attribute": 1, "cut": 1, "side": 1, "secret": 2, "world": -1}
+        {"part": 5, "node": 1, "attribute": 1, "cut": 1, "side": 1, "secret": 2, "reference": -1}
     ]
     people = [
         {"node": 1, "place_1": place, "secrets_1": secret, "people": n}
@@ -576,7 +576,7 @@ def test_secrets_are_numbered_as_where_limits_are_judged() -> None:
         given={"decided": decided, "people": people},
         places=[1],
         secrets=1,
-        numbers={"wanted_world": -1, "wanted_gone": 1, "by_tree": [0]},
+        numbers={"wanted_reference": -1, "wanted_gone": 1, "by_tree": [0]},
     )
     assert {(row["side"], row["secrets_1"]): row["people"] for row in found} == {
         **{(0, 0): 3, (0, 1): 4},

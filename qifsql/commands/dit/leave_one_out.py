@@ -14,15 +14,15 @@ from qifsql.query.plan import Plan, Step
 from qifsql.query.render import adding, render, statement
 from qifsql.query.splice import make_step, splice
 
-NOBODY = -1  # the key of the world with everybody
+NOBODY = -1  # the key of the reference from which nobody is removed
 NOTHING = 2**31 - 1  # the code if no value of the secret disappears
 
 
 @dataclass(frozen=True)
-class World:
-    """The whole release that limits compare with: with everybody, or without a person.
+class Reference:
+    """A distribution of the secret that t-closeness compares classes with: of the whole release.
 
-    ``table`` is the distribution of the secret in it: people by value.
+    ``table`` has its people by value: everybody, or all but a person.
     """
 
     table: str  # its name, without ``_1``
@@ -35,12 +35,12 @@ class World:
         return refused_parts(limits, self.secret.readings(1, self.records, self.table), sides)
 
 
-def compares_with_world(limits: ClassLimits) -> bool:
+def compares_with_release(limits: ClassLimits) -> bool:
     """Return whether a limit compares classes with the whole release."""
     return limits.t is not None or limits.t_ordered is not None
 
 
-def make_worlds(passes: Passes, limits: ClassLimits) -> dict[int, World]:
+def make_references(passes: Passes, limits: ClassLimits) -> dict[int, Reference]:
     """Return the distributions of the secret with which t-closeness compares classes.
 
     They are that of everybody (key NOBODY) and, for each value of the secret that a target has,
@@ -48,16 +48,16 @@ def make_worlds(passes: Passes, limits: ClassLimits) -> dict[int, World]:
     with the whole release, only the first is returned.
     """
     (secret,) = passes.coded.secrets
-    worlds = {NOBODY: World("whole", secret, passes.coded.records)}
-    if compares_with_world(limits):
+    references = {NOBODY: Reference("whole", secret, passes.coded.records)}
+    if compares_with_release(limits):
         secrets_of_targets = exp.select("secret").distinct().from_(own_table("targets"))
         for (code,) in sorted(passes.stream.rows(render(secrets_of_targets))):
-            worlds[code] = _world_without(passes, secret, code)
-    return worlds
+            references[code] = _reference_without(passes, secret, code)
+    return references
 
 
-def _world_without(passes: Passes, secret: Secret, code: int) -> World:
-    """Return the whole release without one person whose secret has the code."""
+def _reference_without(passes: Passes, secret: Secret, code: int) -> Reference:
+    """Return the reference without one person whose secret has the code."""
     name = f"whole_without_{code}"
     tables, numbers = {"whole": own_name("whole_1")}, {"wanted_code": code}
     remaining = make_step("dit/secrets_left", "dictionary", tables=tables, numbers=numbers)
@@ -66,9 +66,9 @@ def _world_without(passes: Passes, secret: Secret, code: int) -> World:
     (before,) = passes.row(exp.select("sum(upto)").from_(own_table(f"{name}_1")))
     is_missing = secret.missing > 0 and code == secret.values - 1  # NULL has the last code
     missing = secret.missing - is_missing
-    world_secret = replace(secret, values=values, before=int(before), missing=missing)
+    secret_without = replace(secret, values=values, before=int(before), missing=missing)
     gone = code if values < secret.values else NOTHING
-    return World(table=name, secret=world_secret, records=passes.coded.records - 1, gone=gone)
+    return Reference(table=name, secret=secret_without, records=passes.coded.records - 1, gone=gone)
 
 
 def make_scales_without(passes: Passes, scales: Sequence[Scale]) -> None:

@@ -20,7 +20,12 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from qifsql.commands.dit.leave_one_out import NOBODY, World, compares_with_world, make_worlds
+from qifsql.commands.dit.leave_one_out import (
+    NOBODY,
+    Reference,
+    compares_with_release,
+    make_references,
+)
 from qifsql.commands.dit.targets import People
 from qifsql.counting.passes import Passes
 from qifsql.counting.release_limits import ClassLimits
@@ -54,15 +59,15 @@ def count_run(passes: Passes, people: People, limits: ClassLimits, *, joint: boo
     """
     _check_single_class(passes, people, limits)
     # The trees of the forest, the tree of each target, and the changed places in trees of a target.
-    numbers = {"wanted_worlds": int(compares_with_world(limits))}  # 1: a tree for each secret
+    numbers = {"wanted_references": int(compares_with_release(limits))}  # 1: a tree for each secret
     passes.make("roots", "dit/roots", numbers)
     passes.make("homes", "dit/homes", numbers)
     passes.make("own_scale", "dit/own_scale")
-    worlds = make_worlds(passes, limits)
-    _grow_forest(passes, limits, worlds)
+    references = make_references(passes, limits)
+    _grow_forest(passes, limits, references)
     _make_tallies(passes, people.scales, joint=joint)
     passes.make("totals", "dit/totals", whole="whole_1")
-    passes.drop(*(f"{w.table}_1" for code, w in worlds.items() if code != NOBODY))
+    passes.drop(*(f"{r.table}_1" for code, r in references.items() if code != NOBODY))
     passes.drop(*(name for name in TABLES if name not in KEPT_TABLES))
 
 
@@ -79,7 +84,7 @@ def _check_single_class(passes: Passes, people: People, limits: ClassLimits) -> 
     without_t = replace(limits, t=None, t_ordered=None)  # one class meets any t
     if not without_t.of_secret:
         return
-    everybody = make_worlds(passes, ClassLimits(limits.k))[NOBODY]
+    everybody = make_references(passes, ClassLimits(limits.k))[NOBODY]
     sides = passes.query("dit/everybody_else")  # a part per secret of which a person is removed
     passes.keep("refused", everybody.broken_parts(without_t, sides))
     targets = exp.select("coalesce(sum(people), 0)").from_(own_table("targets"))
@@ -94,15 +99,15 @@ def _check_single_class(passes: Passes, people: People, limits: ClassLimits) -> 
         )
 
 
-def _grow_forest(passes: Passes, limits: ClassLimits, worlds: dict[int, World]) -> None:
+def _grow_forest(passes: Passes, limits: ClassLimits, references: dict[int, Reference]) -> None:
     """Cut the trees of all releases, with everybody and without each target, from their roots.
 
     A node is a set of records that earlier cuts leave together. Each pass answers all questions of
     one depth: how is this node cut, with everybody in it or without one target? ``items`` are the
     questions, ``people`` those in their nodes. Created are ``clean``, the cut of each node with
     everybody; ``walked``, the cuts on the path of each target without them; and ``members``, the
-    different people in each class. ``worlds`` are the whole releases with which limits compare
-    classes (see ``make_worlds``).
+    different people in each class. ``references`` are the distributions of the secret with which
+    t-closeness compares classes (see ``make_references``).
     """
     now = {name: f"{name}_1" for name in TABLES_OF_TWO_PASSES}
     then = {name: f"{name}_2" for name in TABLES_OF_TWO_PASSES}
@@ -120,7 +125,7 @@ def _grow_forest(passes: Passes, limits: ClassLimits, worlds: dict[int, World]) 
         passes.set("last", last_node)
         passes.set("depth", depth)
         passes.add("known", "dit/known", None, **now)  # nodes that are asked about with everybody
-        _accept_cuts(passes, limits, worlds, now)
+        _accept_cuts(passes, limits, references, now)
         last_node += passes.add("children", "dit/children", None, **now)
         passes.make("settled", "dit/paths")  # the answers: a cut, or a class
         for name in ("clean", "walked"):
@@ -135,13 +140,13 @@ def _grow_forest(passes: Passes, limits: ClassLimits, worlds: dict[int, World]) 
 
 
 def _accept_cuts(
-    passes: Passes, limits: ClassLimits, worlds: dict[int, World], now: dict[str, str]
+    passes: Passes, limits: ClassLimits, references: dict[int, Reference], now: dict[str, str]
 ) -> None:
     """Create ``accepted``: the questions whose cut keeps every limit.
 
     A question asks for the cut of a node, with everybody or without one target; ``now`` names their
     tables in this pass. ``decided`` has the cut of each that keeps k; ``refused`` those that break
-    a limit on the secret, in one of the ``worlds`` (the whole release, with which limits compare).
+    a limit on the secret; ``references`` are the distributions that t-closeness compares with.
     """
     # By node and quasi-identifier, the values at the ends and the cuts around the median; by
     # question and quasi-identifier, its width; the sides of cuts along hierarchies.
@@ -152,10 +157,10 @@ def _accept_cuts(
     passes.make("decided", "dit/decided", wanted_k, shape, **now)
     passes.keep_empty("refused", ["part"])
     if limits.of_secret:
-        for code, world in worlds.items():
-            numbers = {"wanted_world": code, "wanted_gone": world.gone}
+        for code, reference in references.items():
+            numbers = {"wanted_reference": code, "wanted_gone": reference.gone}
             sides = passes.query("dit/sides", numbers, **now)
-            passes.append("refused", world.broken_parts(limits, sides))
+            passes.append("refused", reference.broken_parts(limits, sides))
     passes.make("accepted", "dit/accepted")
 
 
