@@ -1,6 +1,6 @@
 """Releases in files, many at once: cells that contain a target's values, and their secrets."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -93,15 +93,7 @@ class ExternalReleases:
         """Add the distinct rows of a release to the table ``shown``; the ``first`` creates it."""
         catalog, columns = self._columns(path)
         title, csv = catalog.schema.dataset, catalog.dataset.format == "csv"
-        self.typed = self.typed and not csv
-        for file_column in columns:  # ``types`` has those of the releases before
-            type_ = "VARCHAR" if csv else file_column.type
-            if self.types.setdefault(file_column.name, type_) != type_:
-                raise ColumnError(
-                    f"column {quoted(file_column.name)} of {title} is {family(type_)}, but "
-                    f"{family(self.types[file_column.name])} in {self.release.name}; write all "
-                    "releases with the same types"
-                )
+        self._note_types(columns, title, csv=csv)
         *qids, secret_column = columns
         cells = {f"cell_{j}": _cell(c, csv=csv) for j, c in enumerate(qids, 1)}
         cells["secret"] = self._secret(secret_column, title, csv=csv)
@@ -117,6 +109,18 @@ class ExternalReleases:
             count = self.passes.stream.count(adding(Plan((), counted), "shown", LOADED))
         if not count:
             raise DatasetError(f"{title} has no records; name another file")
+
+    def _note_types(self, columns: Sequence[Column], title: str, *, csv: bool) -> None:
+        """Note the types of the columns of a release; refuse others than in releases before."""
+        self.typed = self.typed and not csv
+        for file_column in columns:
+            type_ = "VARCHAR" if csv else file_column.type
+            if self.types.setdefault(file_column.name, type_) != type_:
+                raise ColumnError(
+                    f"column {quoted(file_column.name)} of {title} is {family(type_)}, but "
+                    f"{family(self.types[file_column.name])} in {self.release.name}; write all "
+                    "releases with the same types"
+                )
 
     def _columns(self, path: Path) -> tuple[Catalog, list[Column]]:
         """Return the catalog of a release, and its columns under the names of the input.

@@ -115,14 +115,15 @@ def cells_in_release(
     Cells of quasi-identifiers and secrets are known already. ``catalog`` is that of the release; it
     is read for columns without a role.
     """
-    cells = {g.raw.number: Cells(g, a) for g, a in release.cells}
+    cells = {column.raw.number: Cells(column, a) for column, a in release.cells}
     secrets = {secret.name: secret for secret in release.secrets}
     for column in columns:
-        attribute = None if column.is_qid else secrets.get(column.raw.name)
-        if attribute is None and not column.is_qid and catalog is not None:
-            name = column.raw.name
-            if catalog.schema.find(name) is not None:
-                attribute = column_of_release(catalog, name, name)
+        if column.is_qid:
+            continue
+        name = column.raw.name
+        attribute = secrets.get(name)
+        if attribute is None and catalog is not None and catalog.schema.find(name) is not None:
+            attribute = column_of_release(catalog, name, name)
         if attribute is not None:
             cells[column.number] = Cells(_generalised(column.raw, release, attribute), attribute)
     return cells
@@ -131,6 +132,7 @@ def cells_in_release(
 def _generalised(raw: Raw, release: Compared, attribute: Attribute) -> Generalised:
     """Return how the cells of a column that is no quasi-identifier are read: text as it stands."""
     dataset = release.attack.microdata.dataset
+    assert isinstance(dataset, Dataset)  # noqa: S101 - files are compared, no collections
     return Generalised(
         raw,
         release.number,
@@ -138,9 +140,9 @@ def _generalised(raw: Raw, release: Compared, attribute: Attribute) -> Generalis
         raw.name,
         attribute.type,
         plain=raw.domain.kind == "text",
-        typed=not (isinstance(dataset, Dataset) and dataset.format == "csv"),  # all is text
-        decimal=dataset.decimal if isinstance(dataset, Dataset) else None,
-        order=dataset.date_order if isinstance(dataset, Dataset) else None,
+        typed=dataset.format != "csv",  # where all is text
+        decimal=dataset.decimal,
+        order=dataset.date_order,
     )
 
 
