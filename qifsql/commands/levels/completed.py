@@ -33,15 +33,11 @@ def check_options(
             f"null {MATCH_ANY} gives bounds of levels and judges none, because a person with a "
             "missing value may always be alone; leave the required levels out"
         )
-    refused: dict[str, object] = {
-        "population": options["population"],
-        "hierarchy": options["hierarchy"],
-        "show_blocks": options["show_blocks"],
-    }
-    refused["suppressed"] = options["suppressed"] != SUPPRESSED[0]
-    for name, value in refused.items():
-        if value:
-            raise InputError(f"null {MATCH_ANY} does not take {name}; leave it out")
+    refused = [n for n in ("population", "hierarchy", "show_blocks") if options[n]]
+    if options["suppressed"] != SUPPRESSED[0]:
+        refused.append("suppressed")
+    if refused:
+        raise InputError(f"null {MATCH_ANY} does not take {refused[0]}; leave it out")
 
 
 def add_bounds(

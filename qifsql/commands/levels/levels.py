@@ -157,15 +157,16 @@ def _attack(source: Any, options: Mapping[str, Any]) -> Attack:
     )
     if spec.of_collection:
         raise InputError("levels are those of one release; name one file")
-    if options["person"] is not None:
-        refused = [n for n in ("show_blocks", "population", "hierarchy") if options[n]]
-        refused += ["null match-any"] if options["null"] == MATCH_ANY else []
-        refused += ["suppressed"] if options["suppressed"] != SUPPRESSED[0] else []
-        if refused:
-            raise InputError(
-                f"{refused[0]} is about single records, and with person each block is of people "
-                "and their records; leave one of them out"
-            )
+    refused = [n for n in ("show_blocks", "population", "hierarchy") if options[n]]
+    if options["null"] == MATCH_ANY:
+        refused.append("null match-any")
+    if options["suppressed"] != SUPPRESSED[0]:
+        refused.append("suppressed")
+    if options["person"] is not None and refused:
+        raise InputError(
+            f"{refused[0]} is about single records, and with person each block is of people "
+            "and their records; leave one of them out"
+        )
     return spec
 
 

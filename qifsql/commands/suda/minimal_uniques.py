@@ -130,19 +130,25 @@ class MinimalUniques:
         self._make_coded()
         for name, columns in EMPTY.items():
             self.tables.make(name, without_rows(columns))
+        self._walk_and_compare(streams, totals.last)
+        return totals
+
+    def _walk_and_compare(self, streams: int, last_record: int) -> None:
+        """Fill the tables of ``EMPTY`` from the coded records, in so many streams.
+
+        The walk fills ``candidates``: pairs of a record and a subset that singles it out. The
+        comparison counts those that contain no other subset of the same record.
+        """
         with opened_streams(self.engine, streams, self.where) as opened:
             walkers = [Walker(stream, self.packing, self.size_limit) for stream in opened]
-            # The walk fills ``candidates``: pairs of a record and a subset that singles it out.
-            # The comparison keeps those that contain no other subset of the same record.
             self._work(walkers, 1, "walking", self._chunks())
             for position in range(self.packing.n):
                 self.tables.drop(coded_name(position))
             if self.by_person:  # several records of a person may be alone by the same subset
                 self.tables.repeatable("candidates", self._query("noted"))()
-            self._work(walkers, 2, "comparing", self._comparisons(totals.last))
+            self._work(walkers, 2, "comparing", self._comparisons(last_record))
         self.tables.drop("candidates")
         self.tables.statements += list(self.history)
-        return totals
 
     def _prepare_packing(self, people: Step | None) -> None:
         """Write the dictionaries, which number the values; set ``packing`` and ``stars``.
@@ -420,7 +426,7 @@ class MinimalUniques:
         finished: list[float] = []  # the costs of finished tasks
         total = sum(task.cost for task in tasks) or 1.0
         lock = threading.Lock()
-        by_stream = {id(walker.stream): walker for walker in walkers}
+        by_stream = {walker.stream: walker for walker in walkers}
         self.meter.begin(stage, STAGES, what)
 
         def take() -> Task | None:
@@ -432,14 +438,14 @@ class MinimalUniques:
             while (task := take()) is not None:
                 if stream.interrupted.is_set():
                     raise Interrupted("interrupted")
-                task.run(by_stream[id(stream)])
+                task.run(by_stream[stream])
                 finished.append(task.cost)
 
         def show_progress() -> None:
             self.meter.inside(sum(finished) / total, what)
             self.meter.show()
 
-        self.engine.together([walker.stream for walker in walkers], work, show_progress)
+        self.engine.together(list(by_stream), work, show_progress)
         for walker in walkers:
             self.history.update(dict.fromkeys(walker.history))
 

@@ -193,40 +193,50 @@ class Tables:
         block would be left out, if the table does not hold everybody (``state`` is above 0), or if
         it has too few rows.
         """
-        table, position = walk.source, walk.position
         if walk.state or walk.rows <= CHUNK_ROWS // 2:
             return []
-        limits = samples.stratum_limits(share, self.layout.people)
-        worker.set(seed=(seed, "BIGINT"), first=(position, "INTEGER"))
-        worker.set_lists(limits=limits)
-        # Each block of the first attribute, with its stratum and its place in a random order there.
-        worker.make_table("lots", "lots", coded=qualify(table))
-        strata = [Stratum(*row) for row in worker.rows("strata")]
-        # The number of blocks to draw in each stratum, those between limits; 0: it is taken whole.
-        drawn = samples.draws_by_stratum(strata, share, len(limits) + 1)
-        if not any(drawn):
+        draws = self._draw_blocks(worker, walk, share, seed)
+        if not any(draws.values()):
             return []
-        # The numbers of drawn blocks, in place of codes, begin here in each stratum.
-        starts = list(accumulate(drawn, initial=0))
-        worker.set_lists(drawn=drawn, starts=starts)
-        sample, certain = table + SAMPLE, table + CERTAIN
-        sampled_rows = self._store_rows(worker, sample, "sampled", table)
+        sample, certain = walk.source + SAMPLE, walk.source + CERTAIN
+        sampled_rows = self._store_rows(worker, sample, "sampled", walk.source)
         exact_rows, tasks = 0, []
-        if not all(drawn[stratum.number] for stratum in strata):
-            exact_rows = self._store_rows(worker, certain, "certain", table)
+        if not all(draws.values()):
+            exact_rows = self._store_rows(worker, certain, "certain", walk.source)
             tasks = self.walk_tasks(worker, replace(walk, source=certain, rows=exact_rows))
         measured_share = (sampled_rows + exact_rows) / walk.rows
-        self.progress.stages[self.number, position].expected_rows *= measured_share
-        for stratum in strata:
-            if blocks := drawn[stratum.number]:
-                start = starts[stratum.number]
-                self.workspace.store_stratum(worker.stream, sample, start, blocks, stratum)
-                for first, end in samples.random_parts(blocks):
-                    least, greatest = start + first, start + end - 1
-                    rows = round(sampled_rows * (end - first) / sum(drawn))
-                    part = replace(walk, source=sample, least=least, greatest=greatest, rows=rows)
-                    tasks.append(part)
+        self.progress.stages[self.number, walk.position].expected_rows *= measured_share
+        rows_per_block = sampled_rows / sum(draws.values())
+        start = 0  # the number of the first drawn block of a stratum
+        for stratum, blocks in draws.items():
+            if not blocks:
+                continue
+            self.workspace.store_stratum(worker.stream, sample, start, blocks, stratum)
+            for first, end in samples.random_parts(blocks):
+                least, greatest = start + first, start + end - 1
+                rows = round(rows_per_block * (end - first))
+                part = replace(walk, source=sample, least=least, greatest=greatest, rows=rows)
+                tasks.append(part)
+            start += blocks
         return tasks
+
+    def _draw_blocks(
+        self, worker: Worker, walk: Task, share: float, seed: int
+    ) -> dict[Stratum, int]:
+        """Draw blocks of the first attribute; return by stratum how many, or 0: all of them count.
+
+        The views of samples read the table ``lots``, which has each block with its stratum and its
+        place in a random order there, and variables: how many blocks are ``drawn`` of each stratum,
+        and where the numbers of these, which stand in place of codes, begin (``starts``).
+        """
+        limits = samples.stratum_limits(share, self.layout.people)
+        worker.set(seed=(seed, "BIGINT"), first=(walk.position, "INTEGER"))
+        worker.set_lists(limits=limits)
+        worker.make_table("lots", "lots", coded=qualify(walk.source))
+        strata = [Stratum(*row) for row in worker.rows("strata")]  # in the order of their numbers
+        drawn = samples.draws_by_stratum(strata, share, len(limits) + 1)
+        worker.set_lists(drawn=drawn, starts=list(accumulate(drawn, initial=0)))
+        return {stratum: drawn[stratum.number] for stratum in strata}
 
     def _store_rows(self, worker: Worker, name: str, file: str, table: str) -> int:
         """Store the view ``file`` of a coded table as a new table; return its number of rows."""
