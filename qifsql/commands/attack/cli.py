@@ -27,19 +27,11 @@ def attack(
     """Measure what an adversary gains on records or, with --person, on people."""
     from qifsql.commands.attack.attack import attack as run
 
-    links, learns = options.get("link") is not None, options.get("learn") is not None
-    if charts.charts is not None and links and not options.get("truth"):
-        raise InputError(
-            "the chart of an attack without a key (--link) compares links with the truth; name "
-            "the key that tells it (--truth), or leave --charts out"
-        )
-    if charts.charts is not None and learns:
-        raise InputError("an attack that learns (--learn) has no charts; leave --charts out")
-    people = options.get("people")
-    if people is not None and charts.charts is not None:
-        raise InputError("an attack with --people has no charts; leave --charts out")
+    if charts.charts is not None:
+        _check_charts(options)
+    links = options.get("link") is not None
     source, histogram = auxiliary.source(data), options.get("histogram", False)
-    if not (options.get("target") or links or options.get("knows") or people):
+    if not (options.get("target") or links or options.get("knows") or options.get("people")):
         options["histogram"] = charts.histogram(histogram)
     result = run(model, source, settings=settings, **options)
     written = options.get("records")
@@ -47,3 +39,16 @@ def attack(
     # details that nobody asked for as tables
     aside = [*([] if histogram else ["histogram"]), *(["links", "calibration"] if links else [])]
     return Answer(result, shared_options.title_of(source), notes=notes, aside=aside)
+
+
+def _check_charts(options: AttackOptions) -> None:
+    """Refuse charts of kinds of attacks that have none."""
+    if options.get("link") is not None and not options.get("truth"):
+        raise InputError(
+            "the chart of an attack without a key (--link) compares links with the truth; name "
+            "the key that tells it (--truth), or leave --charts out"
+        )
+    if options.get("learn") is not None:
+        raise InputError("an attack that learns (--learn) has no charts; leave --charts out")
+    if options.get("people") is not None:
+        raise InputError("an attack with --people has no charts; leave --charts out")

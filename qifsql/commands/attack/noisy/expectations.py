@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from sqlglot import exp
-
 from qifsql.commands.attack.noisy import elimination
 from qifsql.commands.attack.noisy.coding import Coded
 from qifsql.commands.attack.noisy.elimination import States
@@ -65,25 +63,25 @@ def _make_expected(coded: Coded, secret: int) -> None:
             f"a row per person (records) would compare more than {elimination.MOST_PAIRS:,} pairs; "
             "let fewer quasi-identifiers have a law"
         )
-    tables.make("worth", coded.query("final_worth", places=coded.places))
+    tables.make(f"worth_{len(coded.noisy)}", coded.query("final_worth", places=coded.places))
     tables.drop("known")
     _carry_back(coded, states)
     view = "exact_secret_chance" if secret else "exact_chance"
     tables.make("chance", coded.query(view, places=coded.places, tables={"state": "state_0"}))
-    names = {"exacts": "chance", "worths": "worth"}
+    names = {"exacts": "chance", "worths": "worth_0"}
     tables.make(f"expected_{secret}", coded.query("expected", places=coded.places, tables=names))
-    tables.drop("worth", "chance", *states.names)
+    tables.drop("worth_0", "chance", *states.names)
 
 
 def _carry_back(coded: Coded, states: States) -> None:
-    """Replace the table ``worth`` of what may be known by one of true values.
+    """Create the table ``worth_0``: the expected chance of the best guess by true values.
 
-    It has the chance of the best guess by combination. One quasi-identifier after another, from the
-    last that was replaced to the first, each true value gets the mean over what may be known of it.
+    ``worth_i`` has it after i quasi-identifiers have given way to what may be known of them. From
+    the last of them to the first, each true value gets the mean over what may be known of it.
     """
     tables = coded.tables
     for i, qid in reversed(list(enumerate(elimination.elimination_order(coded)))):
-        names = {"state": f"state_{i}", "law": f"law_{qid.number}", "later": "worth"}
+        names = {"state": f"state_{i}", "law": f"law_{qid.number}", "later": f"worth_{i + 1}"}
         view, needed = "earlier_worth", []
         is_last = i + 1 == len(coded.noisy)
         if qid.mistaken and is_last and states.ended_without_pairs:
@@ -92,7 +90,5 @@ def _carry_back(coded: Coded, states: States) -> None:
             view, needed = "earlier_mistaken_worth", ["choices"]
         for name in needed:
             tables.make(name, coded.query(name, qid, tables=names))
-        tables.make("earlier", coded.query(view, qid, tables=names))
-        tables.drop("worth")
-        tables.make("worth", exp.select("*").from_("earlier"))
-        tables.drop("earlier", *needed)
+        tables.make(f"worth_{i}", coded.query(view, qid, tables=names))
+        tables.drop(f"worth_{i + 1}", *needed)
