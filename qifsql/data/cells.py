@@ -22,10 +22,11 @@ Source: M66; the two hospitals of Ganta et al. use ``*``, ``<30``, ``3*`` and ``
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from math import ceil, floor
 
 from qifsql.data.dates import days_of, decade
-from qifsql.data.domains import DATED, LARGEST, NUMBERS, Domain, exact, reader
+from qifsql.data.domains import DATED, LARGEST, NUMBERS, Domain, reader
 from qifsql.data.types import scale_of
 
 _BOUND = r"\s*([^\s\[\](){},<>?][^\[\](){},<>?]*?)\s*"
@@ -129,7 +130,7 @@ def _values(
     if domain.kind not in ("whole", "decimal"):
         return tuple(v for v in values if v is not None)
     digits = scale_of(domain.type)
-    units = [exact(v) * 10**digits for v in values if v is not None]  # of the last decimal
+    units = [Fraction(v) * 10**digits for v in values if v is not None]  # of the last decimal
     return tuple(_written(u.numerator, digits) for u in units if u.denominator == 1)
 
 
@@ -193,7 +194,7 @@ def _ranged(cell: Cell, read: Callable[[str], str | None], domain: Domain) -> Ce
     if (lower is None, upper is None) != (cell.lower is None, cell.upper is None):
         raise UnreadableError(f"{INTERVAL} whose bounds are not {domain.words}")
     if lower is not None and upper is not None:
-        low, high = (exact(lower), exact(upper)) if domain.kind in NUMBERS else (lower, upper)
+        low, high = (Fraction(lower), Fraction(upper)) if domain.kind in NUMBERS else (lower, upper)
         is_open = cell.open_below or cell.open_above
         if low > high or (low == high and is_open):  # type: ignore[operator]
             raise UnreadableError(f"{INTERVAL} with nothing between its bounds")
@@ -210,10 +211,10 @@ def _on_grid(cell: Cell, domain: Domain) -> Cell:
     largest = LARGEST if domain.kind == "whole" else 10**38 - 1
     lower, upper = -largest, largest
     if cell.lower is not None:
-        bound = exact(cell.lower) * 10**digits
+        bound = Fraction(cell.lower) * 10**digits
         lower = floor(bound) + 1 if cell.open_below else ceil(bound)
     if cell.upper is not None:
-        bound = exact(cell.upper) * 10**digits
+        bound = Fraction(cell.upper) * 10**digits
         upper = ceil(bound) - 1 if cell.open_above else floor(bound)
     low, high = (_written(max(-largest, min(largest, n)), digits) for n in (lower, upper))
     return replace(cell, lower=low, upper=high, open_below=False, open_above=False)

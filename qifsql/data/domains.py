@@ -8,8 +8,6 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time
-from decimal import Decimal
-from fractions import Fraction
 from functools import partial
 from typing import Literal
 
@@ -118,11 +116,6 @@ def reader(domain: Domain) -> Callable[[str], str | None]:
     if domain.type == "BOOLEAN":
         return lambda text: text if text in ("true", "false") else None
     return lambda text: text
-
-
-def exact(text: str) -> Fraction:
-    """Return a written number exactly."""
-    return Fraction(Decimal(text))
 
 
 def clash(column: str, release: str, cells: str, *, people: str, raw: str) -> ColumnError:

@@ -17,6 +17,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
+from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 
@@ -29,7 +30,6 @@ from qifsql.commands.tables.microdata_releases import CountedRelease
 from qifsql.counting.spans import Generalised, Raw, make_places, make_spans
 from qifsql.data.cells import Cell, UnreadableError, parse
 from qifsql.data.domains import domain as domain_of
-from qifsql.data.domains import exact
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.data.types import family, generalised
 from qifsql.engine.tables import Tables
@@ -466,7 +466,7 @@ def _points(name: str, texts: Sequence[str], tree: Hierarchy | None) -> tuple[st
         days = map(date.fromisoformat, items)
         near = {day + timedelta(days=step) for day in days for step in (-1, 0, 1)}
         return kind, [day.isoformat() for day in sorted(near)]
-    ends = sorted(end for end in map(exact, items) if abs(end) < LARGEST_POINT)
+    ends = sorted(end for end in map(Fraction, items) if abs(end) < LARGEST_POINT)
     if kind == "BIGINT":
         return kind, [str(n) for n in sorted({int(e) + step for e in ends for step in (-1, 0, 1)})]
     between = [(low + high) / 2 for low, high in pairwise(ends)]

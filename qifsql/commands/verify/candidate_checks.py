@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 from qifsql.commands.verify.input_digests import Inputs
@@ -15,7 +16,7 @@ from qifsql.commands.verify.second_engine import read_rows
 from qifsql.commands.verify.stored_request import RepetitionError, Request, named_dataset
 from qifsql.commands.verify.verdicts import Place, Repetition, place_results
 from qifsql.data.cells import Cell, UnreadableError, parse
-from qifsql.data.domains import Domain, exact
+from qifsql.data.domains import Domain
 from qifsql.data.missing import USUAL
 from qifsql.engine.settings import Settings
 from qifsql.query.suppression import STAR
@@ -142,7 +143,7 @@ def _contains(cell: Cell, value: Any, values: Sequence[Any], domain: Domain) -> 
         return len(text) == cell.length or (cell.open_above and cell.length not in lengths)
 
     def comparable(text: str) -> Any:
-        return exact(text) if domain.kind == "whole" else text
+        return Fraction(text) if domain.kind == "whole" else text
 
     if not cell.ranged:
         return comparable(text) in map(comparable, cell.items)
