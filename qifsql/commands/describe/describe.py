@@ -18,9 +18,9 @@ from qifsql.commands.describe.spec import DescribeOptions
 from qifsql.commands.sweep.sweep import sweep
 from qifsql.data.column_questions import Repeated, Spelling
 from qifsql.data.dataset import Column, Dataset, Schema, Tabular
-from qifsql.data.expressions import SOURCE, column
+from qifsql.data.expressions import column
 from qifsql.data.option import as_names, complete
-from qifsql.data.readers import relation
+from qifsql.data.readers import select_records
 from qifsql.data.topics import numbers_people
 from qifsql.data.types import family, nested
 from qifsql.engine.catalog import Catalog
@@ -340,9 +340,7 @@ class _Describer:
         if not flat:
             return {}
         texts = [exp.Left(this=exp.cast(column(c), TEXT), expression=LONGEST.copy()) for c in flat]
-        source = exp.alias_(relation(self.dataset), SOURCE, table=True)
-        query = exp.select(*texts).from_(source, copy=False).limit(RECORDS, copy=False)
-        query = query if self.where is None else query.where(self.where.copy())
+        query = select_records(self.dataset, texts, self.where).limit(RECORDS)
         with closing(self.engine.here.stream(self.dataset.name)) as stream:
             table = stream.arrow(render(query, copy=False))
         return {

@@ -23,7 +23,7 @@ from qifsql.data.dataset import Dataset, Tabular
 from qifsql.data.expressions import SOURCE, column
 from qifsql.data.files import path_text
 from qifsql.data.option import as_tuple, complete
-from qifsql.data.readers import header_line, openings, relation
+from qifsql.data.readers import header_line, openings, relation, select_records
 from qifsql.data.types import family, nested
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.csv_types import remarks
@@ -262,9 +262,7 @@ def read_column(catalog: Catalog, name: str, hash_name: str, where: str | None) 
 def count_hashes(tables: Tables, hash_column: HashColumn) -> None:
     """Make the table ``digests`` of the hashes in the column; raise an error if there is none."""
     cell = exp.alias_(hash_column.attribute.expression.copy(), "cell")
-    cells = exp.select(cell).from_(exp.alias_(relation(hash_column.dataset), SOURCE, table=True))
-    if hash_column.where is not None:
-        cells = cells.where(exp.paren(hash_column.where))
+    cells = select_records(hash_column.dataset, [cell], hash_column.where)
     type_, size = family(hash_column.attribute.type), BYTES_OF_HASHES[hash_column.hash_name]
     shape = {"bytes": size, "uuid": type_ == "UUID", "blob": type_ == "BLOB"}
     cells_step = Step("cells", "One row per record: its cell.", cells)

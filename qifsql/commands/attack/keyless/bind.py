@@ -13,8 +13,8 @@ from qifsql.adversary.transitions import Rule
 from qifsql.counting.matching_columns import person_key, plain, typed
 from qifsql.data.collection import Collection, joined_schema
 from qifsql.data.dataset import Dataset, Schema
-from qifsql.data.expressions import SOURCE, column
-from qifsql.data.readers import relation
+from qifsql.data.expressions import column
+from qifsql.data.readers import select_records
 from qifsql.data.types import INTEGERS, NUMBERS, comparable, family, nested
 from qifsql.engine.catalog import Catalog
 from qifsql.errors import ColumnError, InputError, quoted
@@ -60,9 +60,7 @@ class Release:
         columns += [exp.alias_(plain(s), f"secret_{j}") for j, s in enumerate(self.secrets, 1)]
         if self.key is not None:
             columns.append(exp.alias_(plain(self.key), "key"))
-        rows = exp.alias_(relation(self.dataset), SOURCE, table=True)
-        query = exp.select(*columns).from_(rows)
-        query = query if self.where is None else query.where(exp.paren(self.where))
+        query = select_records(self.dataset, columns, self.where)
         return Step("given", "One row per record of a release.", query)
 
     def _is_absent(self, values: Sequence[exp.Expr]) -> exp.Expr:
