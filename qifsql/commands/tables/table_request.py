@@ -71,6 +71,11 @@ class Request:
             raise InputError(
                 "remedies are tried on tables of records; name a file and tables with --table alone"
             )
+        if options["change"] and not (options["remedies"] or options["until"]):
+            raise InputError(
+                "a change is a remedy to try (--remedies or --until); the cells of a release say "
+                "what they stand for (20-24), or are nodes of --hierarchy"
+            )
         if options["where"] is not None and records is None:
             raise InputError("a filter (where) is on records; name a file with them")
         magnitudes = tuple(magnitude.parse_magnitudes(options["magnitude"]))

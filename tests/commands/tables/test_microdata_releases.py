@@ -491,6 +491,12 @@ def test_the_fewest_statements_that_prove_it_all(folder: Path) -> None:
     assert result.details["without"]["without"].to_list() == ["age,sex,job", "sex", "r.csv"]
 
 
+def test_a_change_does_not_say_how_a_release_was_made(folder: Path) -> None:
+    (folder / "r.csv").write_text("age,job\n20,a\n25,b\n")
+    with pytest.raises(InputError, match="cells of a release"):
+        qifsql.tables(release="r.csv", change="age:5")
+
+
 def test_coarse_columns_are_no_values_that_rows_tell(folder: Path) -> None:
     (folder / "r.csv").write_text('sex,job\n"{F,M}",a\n"{F,M}",b\n"{F,M}",b\n')
     people = pl.DataFrame({"sex": ["F", "M", "M"], "job": ["a", "b", "b"]})
