@@ -129,9 +129,12 @@ class Strategy:
         """
         all_attributes = -1  # as bits by position
         if not self.staged:  # each subset is answered by a task of its own in each pass
-            tasks = [task for task, _, _ in workspace.done_tasks() if task.kind == "group"]
-            states = {i: {t.state for t in tasks if t.number_of_pass == i} for i in layouts}
-            return Answered(first=all_attributes, subsets={i: len(states[i]) for i in layouts})
+            subsets_of_pass: dict[int, set[int]] = {number: set() for number in layouts}
+            for task, _method, _seconds in workspace.done_tasks():
+                if task.kind == "group":
+                    subsets_of_pass[task.number_of_pass].add(task.state)
+            counts = {number: len(subsets) for number, subsets in subsets_of_pass.items()}
+            return Answered(first=all_attributes, subsets=counts)
         first = all_attributes
         for number, layout in layouts.items():
             first &= workspace.finished_attributes(number, layout.n)

@@ -493,10 +493,9 @@ class SweepRun:
         and the dictionary of each column is written, which numbers its values.
         """
         stored = self.workspace.fact("spreads")
-        layouts = self.workspace.layouts()
-        if stored and layouts and all(map(self.workspace.is_coded, range(len(layouts)))):
-            # Texts are the keys of a stored fact.
-            qids, secrets = ({int(i): Spread(**s) for i, s in part.items()} for part in stored)
+        passes = len(self.workspace.layouts())
+        if stored and passes and all(map(self.workspace.is_coded, range(passes))):
+            qids, secrets = map(_read_spreads, stored)
             return qids, secrets
         self.workspace.store_fact("records", check_records(self.engine, self.bound.microdata))
         if not self.on_spark:  # executors use the disks of their machines
@@ -535,3 +534,8 @@ class SweepRun:
         streams = self.workspace.open_streams(1)  # one that is prepared already
         self.engine.here.together(streams, work, self.passes[0].report_progress)
         return collected[0]
+
+
+def _read_spreads(stored: Mapping[str, Mapping[str, Any]]) -> dict[int, Spread]:
+    """Return stored spreads by the number of their attribute, which is a text in the workspace."""
+    return {int(number): Spread(**fields) for number, fields in stored.items()}
