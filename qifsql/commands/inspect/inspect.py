@@ -88,14 +88,16 @@ def inspect(
             raise InputError("people are drawn for a test alone; leave show and its options out")
         if out is None:
             raise InputError("a test is written to a folder; name it with -o")
-        adversary |= {"way": by or get_args(Way)[0], "person": person, "settings": settings}
-        return sheets(source, out, draw=draw, **adversary)
+        way = by or get_args(Way)[0]
+        return sheets(
+            source, out, draw=draw, way=way, person=person, settings=settings, **adversary
+        )
     _check_person(show, person, known_records)
     if show not in SHOWS:
         raise InputError(f"unknown object {quoted(show)}; use {', '.join(SHOWS)}")
     values = {"order": order, "limit": limit, "out": out, "measures": measures or None}
-    for name in set(values) - set(OWN_OPTIONS.get(show, ("out",))):
-        if values[name] is not None:
+    for name, value in values.items():
+        if value is not None and name not in OWN_OPTIONS.get(show, ("out",)):
             raise InputError(f"{show} does not take {name}; leave it out")
     if show == "receipt":
         return receipt(source, settings=settings, **adversary)
