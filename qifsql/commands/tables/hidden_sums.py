@@ -12,16 +12,17 @@ import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import chain
 from typing import Any
 
 import polars as pl
 
+from qifsql.commands.tables.sum_rules import Rules
 from qifsql.counting import integer_programs
 from qifsql.counting.integer_programs import OpenError, Program, Row
 
 MOST_HIDDEN = 5_000  # cells of a table whose sums are bounded
+MOST_ROUNDS = 100  # in which lines narrow bounds
 
 HIDDEN_SUMS: dict[str, pl.DataType] = {
     "table": pl.String(),
@@ -45,24 +46,7 @@ class HiddenSum:
     largest: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class Limits:
-    """The rules of a cell: fewest contributors, (n, k)-dominance and p %, as shares."""
-
-    small: int
-    n: int
-    k: Fraction
-    p: Fraction
-
-    def exposes(self, largest: Sequence[int], total: int) -> bool:
-        """Return whether a cell fails dominance or the p % rule if its sum is ``total``."""
-        first, second = (*largest, 0, 0)[:2]
-        return sum(largest[: self.n]) > self.k * total or total - first - second < self.p * first
-
-
-def audit(
-    sums: Sequence[HiddenSum] | None, limits: Limits, seconds: float
-) -> dict[str, int | None]:
+def audit(sums: Sequence[HiddenSum] | None, rules: Rules, seconds: float) -> dict[str, int | None]:
     """Return the numbers of a row of ``HIDDEN_SUMS``; None: there are too many hidden cells."""
     if sums is None:
         return dict.fromkeys(list(HIDDEN_SUMS)[1:])
@@ -70,7 +54,7 @@ def audit(
     bounds, open_cells = _bounds(sums, lines, time.monotonic() + seconds)
     undone = [low == high for low, high in bounds]
     exposed = [
-        is_undone or limits.exposes(cell.largest, high)
+        is_undone or rules.expose(cell.largest, high)
         for cell, is_undone, (_, high) in zip(sums, undone, bounds, strict=True)
     ]
     unions = [[sums[j] for j in line] for line in lines if len(line) > 1]
@@ -79,7 +63,7 @@ def audit(
         "undone": sum(undone),
         "exposed": sum(exposed),
         "unions": len(unions),
-        "failing_unions": sum(_fails(union, limits) for union in unions),
+        "failing_unions": sum(_fails(union, rules) for union in unions),
         "open": open_cells,
     }
 
@@ -93,11 +77,11 @@ def _lines(sums: Sequence[HiddenSum]) -> list[list[int]]:
     return list(lines.values())
 
 
-def _fails(union: Sequence[HiddenSum], limits: Limits) -> bool:
+def _fails(union: Sequence[HiddenSum], rules: Rules) -> bool:
     """Return whether the union of cells fails a rule; its sum is told by the totals."""
     largest = sorted(chain.from_iterable(cell.largest for cell in union), reverse=True)
-    is_small = sum(cell.contributors for cell in union) < limits.small
-    return is_small or limits.exposes(largest, sum(cell.total for cell in union))
+    is_small = sum(cell.contributors for cell in union) < rules.small
+    return is_small or rules.expose(largest, sum(cell.total for cell in union))
 
 
 def _bounds(
@@ -131,9 +115,8 @@ def _bounds(
 def _narrow(
     bounds: list[tuple[int, int]], lines: Sequence[Sequence[int]], totals: Sequence[int]
 ) -> None:
-    """Narrow bounds by each line, whose cells add up to its total, until nothing changes."""
-    before: list[tuple[int, int]] = []
-    while before != bounds:
+    """Narrow bounds by each line, whose cells add up to its total; they hold after any round."""
+    for _ in range(MOST_ROUNDS):
         before = list(bounds)
         for line, total in zip(lines, totals, strict=True):
             lows, highs = (sum(bounds[j][end] for j in line) for end in (0, 1))
@@ -142,6 +125,8 @@ def _narrow(
                 narrower = max(low, total - highs + high), min(high, total - lows + low)
                 lows, highs = lows + narrower[0] - low, highs + narrower[1] - high
                 bounds[j] = narrower
+        if before == bounds:
+            return
 
 
 def _components(n: int, lines: Sequence[Sequence[int]]) -> list[list[int]]:

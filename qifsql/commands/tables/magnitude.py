@@ -27,22 +27,19 @@ from qifsql.adversary.bind import with_types
 from qifsql.adversary.spec import Attack, Microdata
 from qifsql.commands.tables import hidden_sums
 from qifsql.commands.tables.hidden_sums import MOST_HIDDEN, HiddenSum
-from qifsql.commands.tables.spec import BUDGET, DOMINANCE, P_PERCENT, SMALL
+from qifsql.commands.tables.spec import BUDGET
+from qifsql.commands.tables.sum_rules import Rules
 from qifsql.data.dataset import Dataset
-from qifsql.data.exact import exact
 from qifsql.data.option import as_tuple, names
 from qifsql.data.types import NUMBERS, family, scale_of
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.tables import Tables
 from qifsql.errors import ColumnError, InputError, plural, quoted
 from qifsql.query import microdata_steps
-from qifsql.query.columns import number
 from qifsql.query.plan import Step
-from qifsql.query.splice import Parameters, splice
+from qifsql.query.splice import splice
 from qifsql.query.templates import load
 
-MOST_LARGEST = 1000  # n of (n, k)-dominance
-MOST_DIGITS = 12  # after the point of a percentage
 MOST_BITS = 126  # of a sum
 _SPLIT = re.compile(r"""((?:[^:"']|"[^"]*"|'[^']*'|::)+?):(?!:)(.*)""", re.S)
 
@@ -66,60 +63,6 @@ class Magnitude:
     text: str
     number: str
     dimensions: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Rules:
-    """The rules of a cell: its fewest contributors, (n, k)-dominance, and the p % rule."""
-
-    small: int  # a cell with fewer contributors fails
-    n: int
-    k: Fraction  # a share, as p is
-    p: Fraction
-
-    @classmethod
-    def of(
-        cls,
-        *,
-        small: int = SMALL,
-        dominance: str | Sequence[float | str] = DOMINANCE,
-        p_percent: float | str | Sequence[float | str] = P_PERCENT,
-    ) -> "Rules":
-        """Return the rules that users write, ``dominance="1,85"`` and ``p_percent=10``."""
-        n_and_k = dominance.split(",") if isinstance(dominance, str) else list(dominance)
-        n, k = map(_fraction, n_and_k) if len(n_and_k) == 2 else (None, None)
-        if n is None or k is None or n not in range(1, MOST_LARGEST + 1) or not 1 <= k < 100:
-            raise InputError(
-                f"dominance is N,K: a whole number from 1 to {MOST_LARGEST:,}, and a percentage "
-                f"from 1, below 100, with at most {MOST_DIGITS} digits after the point, as in "
-                "1,85 (of 85 %, not 0.85)"
-            )
-        numbers = [p_percent] if isinstance(p_percent, int | float | str) else list(p_percent)
-        p = _fraction(numbers[0]) if len(numbers) == 1 else None
-        if p is None or not 1 <= p <= 100:
-            raise InputError(
-                f"p_percent is one percentage from 1 to 100, with at most {MOST_DIGITS} digits "
-                "after the point, as in 10 (of 10 %, not 0.1)"
-            )
-        if isinstance(small, bool) or not isinstance(small, int) or small < 1:
-            raise InputError("small is a whole number from 1 on: cells below it are small")
-        return cls(small, int(n), k / 100, p / 100)
-
-    @property
-    def row(self) -> Parameters:
-        """Return the rules as the row ``asked`` of the views: k is ``k`` / ``k_whole``."""
-        numbers = {"small": self.small, "n": self.n, "listed": max(2, self.n)}  # contributions
-        numbers |= {"k": self.k.numerator, "k_whole": self.k.denominator}
-        numbers |= {"p": self.p.numerator, "p_whole": self.p.denominator}
-        return {name: number(n) for name, n in numbers.items()}
-
-
-def _fraction(text: float | str) -> Fraction | None:
-    """Return a percentage exactly as written; None: not a number, or too many decimals."""
-    percentage = exact(text)
-    if percentage is None or 10**MOST_DIGITS % percentage.denominator:
-        return None
-    return percentage
 
 
 def parse_magnitudes(texts: str | Sequence[str]) -> list[Magnitude]:
@@ -166,8 +109,7 @@ def measure(
     for magnitude in magnitudes:
         microdata = bind(catalog, magnitude, where)
         row, sums = _check_table(tables, microdata, rules)
-        limits = hidden_sums.Limits(rules.small, rules.n, rules.k, rules.p)
-        hidden.append({"table": magnitude.text, **hidden_sums.audit(sums, limits, seconds)})
+        hidden.append({"table": magnitude.text, **hidden_sums.audit(sums, rules, seconds)})
         if row["without_number"]:
             records = f"{plural(row['without_number'], 'record')} of {microdata.dataset.name}"
             notes.append(

@@ -15,6 +15,7 @@ from qifsql.commands.tables.microdata_releases import ReleaseFile, parse_release
 from qifsql.commands.tables.new_tables import NewTable, parse_tables
 from qifsql.commands.tables.published_ledger import Ledger
 from qifsql.commands.tables.spec import TableOptions
+from qifsql.commands.tables.sum_rules import Rules
 from qifsql.commands.tables.table_release import Release, ReleaseMaker
 from qifsql.data.dataset import Dataset, Tabular
 from qifsql.data.files import misplaced
@@ -43,7 +44,7 @@ class Request:
     releases: tuple[ReleaseFile, ...]
     ledger: Ledger | None
     magnitudes: tuple[magnitude.Magnitude, ...]
-    rules: magnitude.Rules
+    rules: Rules
 
     @classmethod
     def of(cls, source: Tabular | None, options: TableOptions, settings: Settings) -> "Request":
@@ -81,7 +82,7 @@ class Request:
         magnitudes = tuple(magnitude.parse_magnitudes(options["magnitude"]))
         if magnitudes and records is None:
             raise InputError("tables of sums are checked on records; name a file with them")
-        rules = magnitude.Rules.of(
+        rules = Rules.of(
             small=options["small"], dominance=options["dominance"], p_percent=options["p_percent"]
         )
         remedy.parse_limits(as_tuple(options["until"]))

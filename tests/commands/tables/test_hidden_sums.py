@@ -13,9 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import qifsql
-from qifsql.commands.tables.hidden_sums import HiddenSum, Limits, _bounds, _lines, audit
+from qifsql.commands.tables.hidden_sums import HiddenSum, _bounds, _lines, audit
+from qifsql.commands.tables.sum_rules import Rules
 
-LIMITS = Limits(small=3, n=1, k=Fraction(85, 100), p=Fraction(10, 100))
+LIMITS = Rules(small=3, n=1, k=Fraction(85, 100), p=Fraction(10, 100))
 MINUTE = 60.0
 
 

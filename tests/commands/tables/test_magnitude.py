@@ -28,7 +28,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qifsql.adversary.spec import Attack
-from qifsql.commands.tables.magnitude import MAGNITUDES, Magnitude, Rules, measure, parse_magnitudes
+from qifsql.commands.tables.magnitude import MAGNITUDES, Magnitude, measure, parse_magnitudes
+from qifsql.commands.tables.sum_rules import Rules
 from qifsql.counting.session import opened
 from qifsql.data.dataset import Dataset
 from qifsql.data.types import Row
