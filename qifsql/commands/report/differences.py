@@ -173,10 +173,8 @@ def without_few(
         pl.when(~tells_few.fill_null(value=False)).then(name).alias(name)
         for name, tells_few in telling.items()
     )
-    columns = set(table.columns)
-    if {"links", "links_at_least"} <= columns and table.select(
-        _is_few("links", minimum).any()
-    ).item():
+    is_of_links = {"links", "links_at_least"} <= set(table.columns)
+    if is_of_links and table.select(_is_few("links", minimum).any()).item():
         return table.clear()  # the fewest links follow from the sums in the other rows
     return _without_bars(_without_near_points(table, minimum, tables), minimum)
 

@@ -285,13 +285,14 @@ def _risk_text(
     A risk that is hidden from others has no goal.
     """
     is_shown = row[measure] is not None
-    text = said("not shown, because it tells the size of a small group")
-    if is_shown:
-        text = words.percent(row[measure])
     chances = map(Fraction, described["chances"].values())
     is_sure = not described["laws"] and all(chance == 1 for chance in chances)
-    if measure == "maximum" and not is_sure and is_shown:
-        text = said("at most {risk}", risk=text)
+    if not is_shown:
+        text = said("not shown, because it tells the size of a small group")
+    elif measure == "maximum" and not is_sure:
+        text = said("at most {risk}", risk=words.percent(row[measure]))
+    else:
+        text = words.percent(row[measure])
     if measure == "average" and row.get("before") is not None:
         before = words.percent(row["before"])
         text = said("{risk} (without the release {before})", risk=text, before=before)

@@ -134,30 +134,29 @@ def _contains(cell: Cell, value: Any, values: Sequence[Any], domain: Domain) -> 
     """Return whether a cell contains a value; ``values`` are those of all people."""
     if cell.everything or value is None:
         return cell.everything or cell.missing
-    text = str(value)
     if cell.prefix is not None:
-        if not text.startswith(cell.prefix):
-            return False
-        lengths = {len(v) for v in map(str, values) if v.startswith(cell.prefix)}
-        # 12** stands for texts of four characters; if no value has this length, of any length
-        return len(text) == cell.length or (cell.open_above and cell.length not in lengths)
-
-    def comparable(text: str) -> Any:
-        return Fraction(text) if domain.kind == "whole" else text
-
+        return _fits_prefix(cell, str(value), list(map(str, values)))
+    comparable: Callable[[str], Any] = Fraction if domain.kind == "whole" else str
+    number = comparable(str(value))
     if not cell.ranged:
-        return comparable(text) in map(comparable, cell.items)
+        return number in map(comparable, cell.items)
     # bounds of whole numbers are in the interval; ISO dates have the order of their texts
-    compared_value = comparable(text)
-    if cell.lower is not None:
-        lower = comparable(cell.lower)
-        if compared_value < lower or (cell.open_below and compared_value == lower):
-            return False
-    if cell.upper is not None:
-        upper = comparable(cell.upper)
-        if compared_value > upper or (cell.open_above and compared_value == upper):
-            return False
-    return True
+    lower, upper = (None if end is None else comparable(end) for end in (cell.lower, cell.upper))
+    is_above = lower is None or number > lower or (number == lower and not cell.open_below)
+    is_below = upper is None or number < upper or (number == upper and not cell.open_above)
+    return bool(is_above and is_below)
+
+
+def _fits_prefix(cell: Cell, text: str, texts: Sequence[str]) -> bool:
+    """Return whether a cell of a prefix stands for a text; ``texts`` are those of all people.
+
+    12** stands for texts of four characters (``length``). If no text with the prefix has this
+    length, it stands for those of any length, where the cell allows it (``open_above``).
+    """
+    if cell.prefix is None or not text.startswith(cell.prefix):
+        return False
+    lengths = {len(t) for t in texts if t.startswith(cell.prefix)}
+    return len(text) == cell.length or (cell.open_above and cell.length not in lengths)
 
 
 def _numbers_of_candidates(
