@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
-from qifsql.measures.gammas import harmonic, log_rising
-from qifsql.measures.roots import root
+from qifsql.measures.numerical_methods import harmonic, log_rising, root
 
 SMALL = Fraction(1, 10)  # Dankar's rule: up to this fraction Pitman's model
 FEW = 64  # most factors that are multiplied one by one

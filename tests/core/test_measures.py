@@ -23,8 +23,8 @@ from qifsql.measures import (
     uniqueness,
 )
 from qifsql.measures import register_links as linkage
+from qifsql.measures.numerical_methods import root
 from qifsql.measures.profile import Profile
-from qifsql.measures.roots import root
 
 COUNTS = ("size", "mode", "values", "blocks")
 WEIGHTS = ("size", "values", "blocks", "weight", "mode", "heaviest", "chance", "owner_chance")

@@ -31,8 +31,7 @@ from qifsql.commands.estimate.estimate import (
 from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError, DatasetError, InputError, OutputError, WeightError
 from qifsql.measures import uniqueness as sp
-from qifsql.measures.gammas import harmonic, log_rising
-from qifsql.measures.roots import root
+from qifsql.measures.numerical_methods import harmonic, log_rising, root
 from qifsql.measures.uniqueness import Sizes
 from qifsql.reference import people_with_records
 from qifsql.reference import sample_estimates as se

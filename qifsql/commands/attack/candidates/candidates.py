@@ -123,7 +123,7 @@ def run(request: Request, settings: Settings | None) -> Result:
     origin = Origin.now(settings, "attack")
     files = request.files
     with open_engine(settings, sources=files.releases, command="attack", ordered=True) as engine:
-        raws, people, release = _bind(engine, request)
+        raws, (people, release) = _bind(engine, request)
         tables = Tables(engine, "reading the people", people.title)
         check_records(tables, (people, release))
         losses.read_original(tables, raws, people.attack.microdata)
@@ -156,12 +156,9 @@ def look_up(request: Request, settings: Settings | None) -> None:
         _bind(engine, request)
 
 
-def _bind(engine: Engine, request: Request) -> tuple[Sequence[Raw], Compared, Compared]:
-    """Return the quasi-identifiers, and the files of the people and of the release."""
-    raws, (people, release) = bind(
-        engine, request.files, request.person, request.key, secrets_of_all=False
-    )
-    return raws, people, release
+def _bind(engine: Engine, request: Request) -> tuple[Sequence[Raw], list[Compared]]:
+    """Return the quasi-identifiers, and the files: of the people, and the release."""
+    return bind(engine, request.files, request.person, request.key, secrets_of_all=False)
 
 
 def _note_on_lacking(raws: Sequence[Raw], release: Compared) -> list[str]:
