@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from qifsql.measures import (
     bayes,
     completions,
-    gain,
     intervals,
     release_measures,
     suda_scores,
@@ -497,12 +496,14 @@ def test_a_level_over_nothing_is_infinite() -> None:
 def test_success_with_and_without_a_gain() -> None:
     """Block: 4 people, 3 with the likeliest value; and a gain of 1/2 for each right guess."""
     profile = of_counts((4, 3, 2, 1))
-    assert gain.success(profile, 0, 0) == bayes.reidentification(profile)
-    assert gain.success(profile, 1, 0) == bayes.inference(profile)
+    assert bayes.success(profile, 0, 0) == bayes.reidentification(profile)
+    assert bayes.success(profile, 1, 0) == bayes.inference(profile)
     halved = dataclasses.replace(profile, scale=2)
-    found = gain.success(halved, 1, 1)
+    found = bayes.success(halved, 1, 1)
     assert (found.probabilistic, found.worst_case) == (F(3, 4) / 2, 3 / 4 / 2)
-    assert gain.success(halved, 0, 1).deterministic == bayes.reidentification(profile).deterministic
+    assert (
+        bayes.success(halved, 0, 1).deterministic == bayes.reidentification(profile).deterministic
+    )
 
 
 def test_a_population_without_unique_people() -> None:
