@@ -75,13 +75,16 @@ def left_out_model(typed: Mapping[str, Any]) -> list[str]:
     """Return the usual model to put in front if it was left out: crs, with a secret crs,cas.
 
     ``typed`` are the words by argument and option. The first word is then a file, in the place of
-    the model. Letters and commas mean a (misspelt) model, unless there is a file of that name.
+    the model. Letters and commas mean a (misspelt) model, unless there is a file of that name. A
+    policy names its models: then the word is empty.
     """
     word = typed.get("model")
     if not isinstance(word, str) or word.casefold() in ("", *MODELS):
         return []
     if re.fullmatch("[A-Za-z, ]*", word) and ("," in word or not Path(word).exists()):
         return []
+    if typed.get("policy"):
+        return [""]
     return ["crs,cas" if typed.get("secret") else "crs"]
 
 

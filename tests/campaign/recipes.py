@@ -707,7 +707,10 @@ def explain(d: Draft) -> Words:
 
 
 def sql(d: Draft) -> Words:
-    """The SQL of an attack."""
+    """The SQL of an attack, or of a policy."""
+    if d.chance(0.2):
+        levels = d.text(d.new("policy") + ".toml", policy(d))
+        return ["sql", d.file, "--policy", levels, "--dialect", d.one("duckdb", "postgres")]
     if d.chance(0.2):
         return ["sql", d.one("crl", "cal"), d.file, *_others(d), *_tagged(d), *d.wants(d.secret())]
     return ["sql", d.one("crs", "cas", "crs,cas"), d.file, *d.known(d.qids()), *d.wants(d.secret())]

@@ -136,7 +136,7 @@ VALUES: dict[str, Value] = {
     "--data": lambda d: [d.file],
     "--delimiter": lambda d: _one(",", ",", ",", ";", "\\t", "|")(d) if d.is_csv else [],
     "--delta": _one("0", "0.01", "0.5"),
-    "--dialect": _one("duckdb", "duckdb", "spark"),
+    "--dialect": _one("duckdb", "duckdb", "spark", "postgres", "bigquery"),
     "--domain": _one("observed", "whole"),
     "--dominance": _one("1,85", "2,70", "3,99.5"),
     "--draw": NUMBER,

@@ -5,14 +5,13 @@ dropped, or beliefs are given, models of different goals use other records, and 
 """
 
 import datetime
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Unpack, overload
 
 import polars as pl
 
-from qifsql.adversary import sets
 from qifsql.adversary.models import Model
 from qifsql.adversary.options import Options
 from qifsql.adversary.spec import Attack, refuse
@@ -36,11 +35,12 @@ from qifsql.results.storage import Origin, digests
 from qifsql.results.uncovered import IGNORED, OF_NOBODY
 from qifsql.study import baseline as last
 from qifsql.study import policy as policies
-from qifsql.study import release_rules, statements, table_rules
+from qifsql.study import statements, table_rules
 from qifsql.study.baseline import Baseline
 from qifsql.study.policy import Policy
 from qifsql.study.release_rules import MODEL
-from qifsql.study.rules import Rule, backwards
+from qifsql.study.rules import backwards
+from qifsql.study.shared_attacks import attack_options, shared_attacks
 
 OF_WAYS = ("knows", "draws", "sizes", "subsets", "releases", "threshold", "search", "sample")
 """Options of attacks and sweeps that measure what a recipient may know."""
@@ -220,7 +220,7 @@ def _measure_rules(
     """
     levels: dict[tuple[int, Model | None], list[dict[str, Any]]] = {}  # by rule and model
     results = []
-    for by, rules in _shared_attacks(policy):
+    for by, rules in shared_attacks(policy):
         models = list(dict.fromkeys(model for _, model in rules))
         needed = {rule.measure for rule, _ in rules}
         result = attack(
@@ -228,7 +228,7 @@ def _measure_rules(
             source,
             measures=[name for name, columns in MEASURES.items() if needed & columns.keys()],
             settings=settings,
-            **_attack_options(policy, models, by),
+            **attack_options(policy, models, by),
         )
         results.append(result)
         for rule, model in rules:
@@ -342,43 +342,6 @@ def _read_baseline(policy: Policy, file: str | Path | None) -> Baseline | None:
     return None
 
 
-def _attack_options(policy: Policy, models: Sequence[Model], by: str | None) -> dict[str, Any]:
-    """Return the options of the policy that the models take; ``by`` is the column of groups."""
-    goals = {model.goal for model in models}
-    unused = {"by", "known_records", *release_rules.OPTIONS}
-    if "attribute inference" not in goals:
-        unused |= {"secret", "prior"}
-    if "membership" not in goals:
-        unused.add("member")
-    if not models[0].individual:
-        unused.add("target")
-    if not all(map(sets.takes_sets, models)):
-        unused.add("household")
-    options = {name: value for name, value in policy.adversary.items() if name not in unused}
-    return options | {"by": by}
-
-
-def _shared_attacks(policy: Policy) -> Iterator[tuple[str | None, list[tuple[Rule, Model]]]]:
-    """Yield as few attacks as possible: a column of groups (or None), its rules and their models.
-
-    An attack has one column of groups. Models share it if they are of one person or of everybody,
-    and of one release or several. Membership is attacked apart: its secret is another one. With a
-    prior, or without people who miss a secret, so is each goal: both change inference alone.
-    """
-    goals_apart = policy.adversary.get("null") == "drop" or "prior" in policy.adversary
-    rules_by_kind: dict[object, list[tuple[Rule, Model]]] = {}
-    for rule in policy.rules:
-        for model in rule.models:
-            goal = model.goal if goals_apart or model.goal == "membership" else ""
-            kind = model.individual, model.longitudinal, goal
-            rules_by_kind.setdefault(kind, []).append((rule, model))
-    for rules in rules_by_kind.values():
-        columns = dict.fromkeys(rule.by for rule, _ in rules if rule.by is not None)
-        first, *next_columns = columns or (None,)  # the first also answers rules without groups
-        for by in (first, *next_columns):
-            yield by, [(rule, model) for rule, model in rules if by == (rule.by or first)]
-
-
 def _combine_origins(
     origin: Origin,
     policy: Policy,
@@ -421,7 +384,7 @@ def rehearse(source: Source, policy: Policy, settings: Settings | None = None) -
     """Look up every name of a policy in the data, without attacking; InputError if wrong."""
     names_taken = ("person", "household", *Options.__annotations__)
     for model, by in dict.fromkeys((m, rule.by) for rule in policy.rules for m in rule.models):
-        options = _attack_options(policy, [model], by)
+        options = attack_options(policy, [model], by)
         people = options.pop("population", None)
         options = {name: value for name, value in options.items() if name in names_taken}
         spec = Attack.of(model.acronym, source, **options)

@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from qifsql.adversary.models import Model
 from qifsql.adversary.options import Options
-from qifsql.adversary.spec import Attack, BoundAttack, Microdata
+from qifsql.adversary.spec import Attack, BoundAttack, Microdata, refuse
 from qifsql.commands.sql.spec import AdversaryOptions
 from qifsql.counting import suppressed
 from qifsql.counting.session import opened
@@ -31,8 +31,10 @@ from qifsql.query.splice import splice
 from qifsql.query.suppression import STAR
 from qifsql.results.storage import Origin
 from qifsql.results.stored import Stored, read
+from qifsql.study import policy as policies
+from qifsql.study.policy import Policy
 
-LANGUAGES = ("duckdb", "spark")
+LANGUAGES = ("duckdb", "spark")  # of attacks; policies have more
 NOTE_ON_SUPPRESSED = (
     f"-- a record with {STAR} in every quasi-identifier has the value {STAR} here, but may be "
     "anybody's: qifsql attack counts it in no block (M193)"
@@ -53,15 +55,19 @@ def sql(
     simple: bool = False,
     result: str | Path | None = None,
     language: str = "duckdb",
+    policy: str | Path | Mapping[str, Any] | None = None,
+    table: str | None = None,
     settings: Settings | None = None,
     **options: Unpack[AdversaryOptions],
 ) -> str:
     """Return the statement that gives the numbers of an attack in a DuckDB prompt.
 
-    Reads only names and types of columns (of CSV from all lines); runs no attack.
+    Reads only names and types of columns (of CSV from all lines); runs no attack. With a policy,
+    return a SELECT per rule for a warehouse, whose rows are what breaks it: blocks, groups, or one
+    row with numerator and denominator. Where no SELECT has a row, the policy is met.
 
     Args:
-        model: As in attack.
+        model: As in attack. With a policy, which names its models, an empty text.
         step: Stop after this step and select its rows, with the names of the file. A name such
             as "blocks" means the only step of that name, "blocks_1" that of the first secret.
         simple: Return the shortest statements, for crs, cas, irs and ias on one dataset without
@@ -69,7 +75,11 @@ def sql(
         result: File of a stored result of the same attack; simple statements then have a comment
             with the numbers that they must give.
         language: SQL dialect: duckdb or spark. For spark the data are Parquet, and the first
-            statements set the session and open the files.
+            statements set the session and open the files. With a policy also postgres, snowflake,
+            bigquery, redshift and trino.
+        policy: Policy file (TOML) of check, or its data; options given here win over its adversary.
+        table: With a policy: the table that the statements read, as schema.name (default: the name
+            of the source; in DuckDB the source itself).
 
     Returns:
         The SQL, with a comment on what a row of each step is.
@@ -84,6 +94,13 @@ def sql(
     Source: M2 and M3.
 
     """
+    attacked = {"model": model, "step": step, "simple": simple, "result": result}
+    if policy is not None or table is not None:
+        rules = _policy(policy, attacked, options)
+        from qifsql.commands.sql import broken_rules
+
+        place = settings or Settings()
+        return broken_rules.script(rules, source, language, table, settings=place)
     if language not in LANGUAGES:
         raise InputError(f"there is no SQL for {quoted(language)}; use duckdb or spark")
     if simple and language != "duckdb":
@@ -115,6 +132,23 @@ def sql(
         else:
             script = render.script(plan)
         return public_sql("\n".join([*titles, *comments, script]))
+
+
+def _policy(
+    policy: str | Path | Mapping[str, Any] | None,
+    attacked: Mapping[str, Any],
+    options: AdversaryOptions,
+) -> Policy:
+    """Return the policy whose SQL is asked for; refuse options of the SQL of an attack."""
+    if policy is None:
+        raise InputError("table is where the SELECTs of a policy read; name the policy")
+    if others := [name for name, value in attacked.items() if value]:
+        raise InputError(
+            f"a policy names its models, and has a SELECT per rule; leave {others[0]} out"
+        )
+    check_names(options, AdversaryOptions)
+    refuse(options, "the SQL of a policy", "gain", "thresholds", "quantiles")
+    return policies.read(policy, **options)
 
 
 def _comments_on_files(datasets: Sequence[Dataset]) -> list[str]:
