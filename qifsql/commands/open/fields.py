@@ -24,8 +24,6 @@ HIDDEN = {
     "records": "writes a file with a row per record",
 }
 """Options that the page does not offer, and why; all others are shown."""
-SHOWN_FIRST = ("by", "household", "person")
-"""Options about the people who carry the risk, which are shown first."""
 
 
 def integer(text: str) -> int | None:

@@ -24,6 +24,9 @@ from qifsql.results.result import Result
 from qifsql.results.stored import Stored
 
 PAGE = Path(__file__).resolve().parent / "page"
+TELLING = ("identifier", "key", "household")
+"""Suggested roles of columns that stand first: they number people or homes, or name people."""
+FOLDED = 5  # columns that are not considered, from which on they are folded away
 NUMBERS = (
     "prior_probabilistic",
     "posterior_deterministic",
@@ -51,13 +54,27 @@ def explorer_page(
     trail: Sequence[int] = (),
 ) -> str:
     """Return the page of a file; ``trail`` has the numbers of its states in ``page.tried``."""
+    rows = [_column_row(i, column, choice) for i, column in enumerate(columns)]
+    telling = [row["name"] for row in rows if row["suggested_role"] in TELLING]
+    unused = [r for r in rows if not r["role"] and r["suggested_role"] not in TELLING]
+    if len(unused) >= FOLDED:
+        for row in unused:
+            row["folded"] = True
+    folded = counted("{n} column is not considered", "{n} columns are not considered", len(unused))
+    path = page.dataset.paths[0]
+    records = columns[0].row["records"] or 0 if columns else 0
     return fill(
         "explorer.html",
         file=page.dataset.name,
         private=page.private,
         languages={code: language.name for code, language in LANGUAGES.items()},
-        columns=[_column_row(column, choice) for column in columns],
-        records=words.count(columns[0].row["records"] or 0) if columns else "",
+        columns=sorted(rows, key=lambda row: row["suggested_role"] not in TELLING),
+        telling=words.listed(telling) if telling else "",
+        folded=folded,
+        stem=Path(page.dataset.name).stem or "release",
+        release_ending=release_files.ending_like(path),
+        table_ending=release_files.ending_to_open(path, records),
+        records=words.count(records) if columns else "",
         tab=tab,
         trail=",".join(map(str, trail)),
         jobs=[job_values(running) for running in page.jobs.latest],
@@ -68,19 +85,27 @@ def explorer_page(
 def knowledge_values(columns: Sequence[SourceColumn], choice: Choices) -> dict[str, Any]:
     """Return the values of the template about the adversary: sliders, roles, fields.
 
-    ``first`` are the fields of ``SHOWN_FIRST``, ``panels`` the others by the name of their panel.
+    ``questions`` are the fields about the people who carry the risk, each with its title and the
+    words for no column, ``panels`` the other fields by the name of their panel.
     """
     options = {f.name: f for f in fields.fields_of_options(choices.ATTACK, choice.options)}
-    first = [options.pop(name) for name in fields.SHOWN_FIRST]
+    titles = {
+        "person": (said("Whose record it is"), said("each record is another person")),
+        "household": (said("Who live together"), said("not asked")),
+        "by": (said("Groups to compare"), said("no groups")),
+    }
+    questions = [(options.pop(name), *texts) for name, texts in titles.items()]
     panels: dict[str, list[fields.Field]] = {}
     for field in options.values():
         panels.setdefault(field.panel, []).append(field)
     qids = {i: column for i, column in enumerate(columns) if column.name in choice.qids}
     return {
         "sliders": [_slider(i, column, choice) for i, column in qids.items()],
+        "known": words.listed(list(choice.qids)) if choice.qids else "",
         "secrets": choice.secrets,
+        "wanted": words.listed(list(choice.secrets)) if choice.secrets else "",
         "roles": roles_text(columns, choice),
-        "first": first,
+        "questions": questions,
         "panels": panels,
         "names": [column.name for column in columns],
     }
@@ -130,24 +155,32 @@ def _step_in_words(column: SourceColumn, how: str) -> str:
     return units.get(how) or said("in steps of {n}", n=number(f"{float(how):,g}"))
 
 
-def _column_row(column: SourceColumn, choice: Choices) -> dict[str, Any]:
-    """Return a column as the page shows it, with texts for numbers.
+def _column_row(number: int, column: SourceColumn, choice: Choices) -> dict[str, Any]:
+    """Return a column as the page shows it, with texts for numbers; ``number`` is its place.
 
     A nested column, a list or a struct, is not described: its number of records is None.
     """
     roles = dict.fromkeys(choice.qids, "quasi-identifier") | dict.fromkeys(choice.secrets, "secret")
     row, records = column.row, column.row["records"]
     suggestion, confidence, why = described.suggestion(row)
-    missing = 0.0 if not records else (row["missing"] or 0) / records
+    sure = f"{why} ({confidence})" if why and confidence else why
+    if row["suggested_role"] not in ("quasi-identifier", "secret"):  # the buttons have no name
+        sure = f"{suggestion}: {sure}" if sure else suggestion
+    facts = [column.type]
+    if records is not None:
+        facts = [said("{n} values", n=number_cell("distinct")(row))]
+        if row["missing"]:
+            facts.append(said("{share} missing", share=words.percent(row["missing"] / records)))
+        if row["singled_out_share"]:
+            alone = percent_cell("singled_out_share")(row)
+            facts.append(said("{share} of the records alone with theirs", share=alone))
     return {
+        "number": number,
         "name": escaping.cell(column.name),
-        "type": column.type,
-        "missing": words.percent(missing) if records is not None else "",
-        "distinct": number_cell("distinct")(row),
-        "alone": percent_cell("singled_out_share")(row),
-        "suggestion": suggestion,
-        "why": why,
-        "confidence": confidence,
+        "facts": ", ".join(facts),
+        "folded": False,
+        "suggested_role": row["suggested_role"],
+        "suggestion": sure,
         "label": escaping.cell(row["label"] or ""),
         "role": roles.get(column.name, ""),
         "nested": records is None,
@@ -171,11 +204,6 @@ def risk_fragment(
         attack_line=choices.command_line(choice.attack_words(page.words)),
         before_line=choices.command_line(choice.before.attack_words(page.words)),
         cost_line=choices.command_line(cost_words),
-        stem=Path(page.dataset.name).stem or "release",
-        release_ending=release_files.ending_like(page.dataset.paths[0]),
-        table_ending=release_files.ending_to_open(
-            page.dataset.paths[0], result.rows()[0]["records"]
-        ),
     )
 
 

@@ -212,7 +212,8 @@ class Answers:
         if rendering.roles_text(columns, choice) == form.get("roles"):
             return risk
         knowledge = rendering.knowledge_values(columns, choice)
-        return risk + rendering.fill("knowledge.html", replaces=True, **knowledge)
+        parts = ("knowledge.html", "sliders.html")
+        return risk + "".join(rendering.fill(p, replaces=True, **knowledge) for p in parts)
 
     async def _risk(self, choice: Choices, trail: Sequence[int], tab: str) -> str:
         """Return the risk of choices as a fragment, or that the adversary knows nothing.

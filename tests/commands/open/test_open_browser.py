@@ -216,11 +216,11 @@ def test_an_officer_opens_chooses_tries_and_writes(
         page.click("#cost button")
         page.wait_for_selector("#cost table")
         page.wait_for_selector("#cost svg")  # risk against loss
+        page.click("#drawn summary")
         page.wait_for_selector("#charts svg")
         assert violations(page) == []
         if os.environ.get("QIFSQL_PICTURES") == "write" and name != "adult":
-            page.set_viewport_size({"width": 1440, "height": 1500})
-            page.evaluate("document.querySelector('#live').scrollTo(0, 0)")
+            page.set_viewport_size({"width": 1280, "height": 1500})
             page.evaluate("scrollTo(0, 0)")
             page.screenshot(path=PICTURES / "explorer.png")
 
@@ -230,7 +230,7 @@ def test_an_officer_opens_chooses_tries_and_writes(
         # Back to the first state, in Portuguese.
         page.click("text=português")
         page.wait_for_selector("#explorer[lang=pt-BR] #numbers")
-        assert "Risco" in page.inner_text("#risk-title")
+        assert "O que encontrariam" in page.inner_text("#risk-title")
         page.locator("text=Voltar a este").first.click()
         page.wait_for_selector(f"#range-{role}")
         until(page, f"/{story.dropped}/.test({LINE})")

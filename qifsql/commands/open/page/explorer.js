@@ -18,13 +18,16 @@ document.addEventListener("click", async (event) => {
   await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
   button.classList.add("copied");
 });
-// A list that was open stays open when its part of the page is replaced.
-let open = false;
-document.addEventListener("htmx:beforeSwap", () => { open = document.getElementById("more")?.open; });
-document.addEventListener("htmx:oobAfterSwap", () => {
-  const more = document.getElementById("more");
-  if (more && open) more.open = true;
+// What was unfolded stays so when its part of the page is replaced.
+let unfolded = [];
+document.addEventListener("htmx:beforeSwap", () => {
+  unfolded = [...document.querySelectorAll("details[id][open]")].map((part) => part.id);
 });
+for (const kind of ["htmx:afterSettle", "htmx:oobAfterSwap"]) {
+  document.addEventListener(kind, () => {
+    for (const id of unfolded) document.getElementById(id)?.setAttribute("open", "");
+  });
+}
 document.addEventListener("htmx:sendError", () => document.body.classList.add("ended"));
 // A calculation that takes longer says each second how far it is.
 setInterval(() => {
