@@ -179,12 +179,11 @@ JOIN blocks ON blocks.qid IS NOT DISTINCT FROM members.qid
 WHERE NOT coalesce(blocks.guessed::HUGEINT * lower <= blocks.weight::HUGEINT * upper, FALSE)
 GROUP BY members.member_of;
 
--- One row if somebody misses the secret; else those who report it are everybody.
+-- One row if some people report the secret and others miss it; else there is one reading of rules.
 CREATE OR REPLACE VIEW missed AS
 SELECT count(*) AS people
 FROM microdata
-WHERE secret IS NULL
-HAVING count(*) > 0;
+HAVING count(secret) > 0 AND count(secret) < count(*);
 
 -- One row if no record is counted: no rule can then be judged.
 CREATE OR REPLACE VIEW no_people AS
