@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from qifsql.adversary.spec import Attack, BoundAttack
-from qifsql.commands.sweep import answers, kernel_choice, plan, result, samples, strategies
+from qifsql.commands.sweep import answers, kernel_choice, plan, remarks, result, samples, strategies
 from qifsql.commands.sweep.affordable import seconds_alone
 from qifsql.commands.sweep.families import FamilySweep
 from qifsql.commands.sweep.layout import MOST_QIDS, Layout, codes_fit, plan_passes
@@ -34,7 +34,6 @@ from qifsql.presentation import words
 from qifsql.query import microdata_steps
 from qifsql.results.storage import Origin
 
-MOST_WITH_CLAIMS = 1 << 16  # subsets of which claims at a threshold are told
 POPULATION = "fixed: in every row those with no missing quasi-identifier and no missing secret"
 ALONE = 50_000  # people times subsets, below which another stream is not worth its preparation
 Details = dict[str, pl.DataFrame]
@@ -219,7 +218,7 @@ class SweepRun:
             or self.starred
             or self.strategy.share is not None
         )
-        is_small = self.strategy.subsets <= MOST_WITH_CLAIMS
+        is_small = self.strategy.subsets <= remarks.MOST_WITH_CLAIMS
         return self.spec.threshold is not None and has_histogram and is_small
 
     @property
@@ -430,13 +429,10 @@ class SweepRun:
     def _notes(self, measured: Measured) -> tuple[str, ...]:
         """Return the remarks on how the rows were measured, and on what is left out of them."""
         notes, frame = list(self.bound.microdata.notes), measured.frame
-        notes += self._notes_on_suppressed(frame)
+        if self.starred:
+            notes.append(remarks.on_suppressed(frame, is_left_out=self._leaves_out_suppressed))
         if self.spec.threshold is not None and "sure" not in measured.details:
-            notes.append(
-                "whom an adversary names who is sure (sure) is not counted with suppressed cells, "
-                f"a sample, more than {MOST_WITH_CLAIMS:,} subsets, or where subsets are attacked "
-                "one by one, as with weights and persons; attack a subset alone"
-            )
+            notes.append(remarks.NO_CLAIMS)
         walks_compiled = [data_pass.compiled for data_pass in self.passes]
         if self.spec.walk == "compiled" and not all(walks_compiled):
             notes.append(kernel_choice.NOTE_ON_SQL)
@@ -445,37 +441,10 @@ class SweepRun:
         if self.bound.microdata.null == "drop":
             records, people = self.workspace.fact("records"), frame["records"].max()
             if records != people:
-                share = f"{records - people:,} of {records:,} records" if records else "records"
-                notes.append(
-                    f"{share} with a missing quasi-identifier or secret are left out of every row: "
-                    "all rows are about the same people, so a row may differ from an attack on its "
-                    "own quasi-identifiers alone"
-                )
+                notes.append(remarks.on_missing(records, records - people))
         if not self.finished:
-            complete = frame["subset"].n_unique()
-            notes.append(
-                f"the time is over: {complete:,} of {plural(self.strategy.subsets, 'subset')} are "
-                "complete; run the same command again to resume from here"
-            )
+            notes.append(remarks.on_time(frame["subset"].n_unique(), self.strategy.subsets))
         return tuple(notes)
-
-    def _notes_on_suppressed(self, frame: pl.DataFrame) -> list[str]:
-        """Return a remark, if cells are suppressed, on records with ``*`` in a whole subset."""
-        if not self.starred:
-            return []
-        if not self._leaves_out_suppressed:  # all subsets are measured together
-            return [
-                "* is a value in samples and in large sweeps of many quasi-identifiers, also in a "
-                "record that is * in the whole subset and so one of anything, which tells no less; "
-                "attack that subset alone"
-            ]
-        records = max(frame["suppressed"].to_list(), default=0)
-        return [
-            f"up to {plural(records, 'record')} of a subset may be anybody's, because all its "
-            "quasi-identifiers are * there (the column suppressed has the number): counted in no "
-            "block of others, and nobody there as singled out or with a certain secret, which "
-            "somebody whom no other record fits may be; shares are of all records"
-        ]
 
     def _identify(self) -> dict[str, Any]:
         """Return the data that distinguish this sweep from another one."""
