@@ -7,7 +7,7 @@ the SQL must not seem to be met.
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Any
 from sqlglot import exp
 
 from qifsql.adversary import roles
-from qifsql.adversary.models import Model
+from qifsql.adversary.models import MODELS, Model
 from qifsql.adversary.options import Options
 from qifsql.adversary.spec import Attack, Attribute, BoundAttack, ColumnRoles
 from qifsql.counting import suppressed
@@ -24,7 +24,7 @@ from qifsql.counting.session import opened
 from qifsql.data.collection import Collection, Source
 from qifsql.data.dataset import Dataset, datasets
 from qifsql.data.expressions import SOURCE
-from qifsql.data.option import as_names
+from qifsql.data.option import as_names, bare_name
 from qifsql.data.readers import relation
 from qifsql.data.topics import numbers_people
 from qifsql.data.types import family
@@ -40,11 +40,13 @@ from qifsql.query.splice import make_step, splice
 from qifsql.query.steps import Steps
 from qifsql.query.warehouses import DIALECTS, INTEGERS, PLAIN, Warehouse, table_parts
 from qifsql.study.policy import Policy
+from qifsql.study.recipients import Recipient
 from qifsql.study.rules import RELATIVE_ERROR, Rule
 from qifsql.study.rules import named as named_secrets
 from qifsql.study.shared_attacks import attack_options, shared_attacks
 
-MODELS = ("crs", "cas", "cms")
+RISK_MEASURES = {"maximum": "worst_case", "average": "posterior_probabilistic"}
+ANSWERED = ("crs", "cas", "cms")
 UNFIT = ("prior", "population", "wave", "original", "control", "split")
 """Options of an adversary that need more than one table, or files."""
 LEAST = {"k": "small_blocks", "l": "uniform_blocks"}  # measures of the least block
@@ -87,52 +89,58 @@ class Statement:
 
 @dataclass
 class Script:
-    """The statements of a policy on one file; rules that none of them answers, with reasons."""
+    """The statements of a policy on one file, and the roles that its columns have in them."""
 
     policy: Policy
     source: Source
     settings: Settings
     statements: list[Statement] = field(default_factory=list)
-    refused: dict[int, str] = field(default_factory=dict)
     columns: list[ColumnRoles] = field(default_factory=list)
     bound: BoundAttack | None = None
 
     def add_rules(self) -> None:
         """Add the statements of all rules, and before them those on the records themselves."""
-        for rule in self.policy.rules:
-            if reason := _reason_refused(rule, self.policy):
-                self.refused[rule.number] = reason
-        groups = []
-        for by, rules in shared_attacks(self.policy):
-            answered = [(r, m) for r, m in rules if r.number not in self.refused]
-            if answered:
-                groups.append((by, answered))
-        if self.policy.recipients:
-            self.refused[0] = "recipients: what they may know is measured by several sweeps"
-        if self.refused:
-            listed = "; ".join(self.refused[number] for number in sorted(self.refused))
-            raise InputError(
-                f"no SELECT answers {listed}; {IN_CHECK}, and a policy without it has SQL"
-            )
+        policies = self._answered_policies()
         by_rule: dict[int, list[Statement]] = {}
-        for by, answered in groups:
+        attacks = [(policy, *shared) for policy in policies for shared in shared_attacks(policy)]
+        for policy, by, answered in attacks:
             models = list(dict.fromkeys(model for _, model in answered))
-            options = attack_options(self.policy, models, by)
+            options = attack_options(policy, models, by)
             options.pop("household", None)  # no rule is about it
             taken = {n: v for n, v in options.items() if n in Options.__annotations__}
             spec = Attack.of([m.acronym for m in models], self.source, person=None, **taken)
             with opened(spec, self.settings, joined=False, noted=False) as (_, bound):
                 self._note_columns(bound)
-                for rule in {rule.number: rule for rule, _ in answered}.values():
+                for rule in {(r.number, r.measure): r for r, _ in answered}.values():
                     of_rule = [model for listed, model in answered if listed is rule]
-                    statement = _statement(self.policy, rule, of_rule, bound)
+                    statement = _statement(policy, rule, of_rule, bound)
                     by_rule.setdefault(rule.number, []).append(statement)
                 for guard in _guards(bound, self.policy):
                     if all(guard.title != statement.title for statement in self.statements):
                         self.statements.append(guard)
         for rule_number in sorted(by_rule):
             self.statements += by_rule[rule_number]
+        limited = [r for r in self.policy.recipients if r.until is not None]
+        self.statements += map(_expiry, limited)
         self._add_columns()
+
+    def _answered_policies(self) -> list[Policy]:
+        """Return the policy, and one for each recipient; InputError names what has no SELECT."""
+        refused = {r.number: _reason_refused(r, self.policy) for r in self.policy.rules}
+        policies = [self.policy]
+        for recipient in self.policy.recipients:
+            policies.append(_of_recipient(self.policy, recipient))
+            for rule in policies[-1].rules:
+                refused[rule.number] = _reason_refused(rule, policies[-1])
+                if not recipient.is_sure or recipient.holds:
+                    name = quoted(recipient.name)
+                    refused[rule.number] = f"recipient {name}: chances, laws and held files"
+        if reasons := [refused[number] for number in sorted(refused) if refused[number]]:
+            raise InputError(
+                f"no SELECT answers {'; '.join(reasons)}; {IN_CHECK}, and a policy without it has "
+                "SQL"
+            )
+        return policies
 
     def _note_columns(self, bound: BoundAttack) -> None:
         """Merge the roles that the columns have in an attack into those of the others."""
@@ -209,10 +217,41 @@ def script(
     return public_sql("\n".join([*lines, ""]))
 
 
+def _of_recipient(policy: Policy, recipient: Recipient) -> Policy:
+    """Return the policy whose rules bound the risks of a recipient, who surely knows some columns.
+
+    ``maximum`` is that of the block at most risk, ``average`` the share of right guesses (M218).
+    """
+    defined = {bare_name(text): text for text in as_names(policy.adversary.get("qids"))}
+    secrets = as_names(policy.adversary.get("secret"))
+    adversary = {**policy.adversary, "qids": [defined.get(q, q) for q in recipient.qids]}
+    adversary.pop("by", None)
+    rules = tuple(
+        Rule(
+            number=len(policy.rules) + recipient.number,
+            models=tuple(MODELS[name] for name in (("crs", "cas") if secrets else ("crs",))),
+            measure=RISK_MEASURES[risk],
+            bounds={"at_most": limit},
+            attempt=recipient.attempt,
+        )
+        for risk, limit in recipient.limits.items()
+    )
+    return replace(policy, adversary=adversary, rules=rules, recipients=())
+
+
+def _expiry(recipient: Recipient) -> Statement:
+    """Return the statement of the day after which the assessment of a recipient holds no longer."""
+    until = exp.Literal.string(str(recipient.until))
+    query = exp.select(exp.alias_(until, "until", quoted=True))
+    expired = exp.GT(this=exp.CurrentDate(), expression=exp.cast(until.copy(), "DATE"))
+    title = f"The assessment of recipient {quoted(recipient.name)}: a row if it has expired"
+    return Statement(title, Plan((), query.where(expired)))
+
+
 def _reason_refused(rule: Rule, policy: Policy) -> str:
     """Return why no single SELECT answers a rule; empty if one does."""
     adversary, about = policy.adversary, f"rule {rule.number} ({rule.measure})"
-    models = [m.acronym for m in rule.models if m.acronym not in MODELS]
+    models = [m.acronym for m in rule.models if m.acronym not in ANSWERED]
     unfit = [name for name in UNFIT if adversary.get(name)]
     if rule.kind:
         return f"{about}: rules about {rule.kind} compare files"

@@ -116,15 +116,16 @@ def test_rows_are_there_exactly_where_check_finds_a_rule_broken(
     by = drawn.qids[0]
     grouped = grouped if by.strip() and "=" not in by else []  # no name of groups in a policy
     every = [*rules, *({**rule, "by": by} for rule in grouped)]
-    asked = policy(every, qids=drawn.qids, secret=drawn.secrets, null=null)
+    asked = policy(every)
+    adversary: Row = {"qids": drawn.qids, "secret": drawn.secrets, "null": null}
     with stored(to_arrow(drawn)) as path:
         try:
-            verdict = qifsql.check(path, asked)
+            verdict = qifsql.check(path, asked, **adversary)
         except InputError as e:
             if "no records" in str(e):
                 return
             raise
-        answers = in_duckdb(qifsql.sql("", path, policy=asked))
+        answers = in_duckdb(qifsql.sql("", path, policy=asked, **adversary))
     if any("records" in row for rows in answers for row in rows):
         return  # suppressed records
     assert set(broken(answers)) == judged(verdict)
@@ -402,3 +403,20 @@ def test_the_command_line_takes_a_policy_in_place_of_a_model(tmp_path: Path) -> 
     assert run("sql", "crs", *options).code == 2
     assert run("sql", *options, "--dialect", "oracle").code == 2
     assert run("sql", *options, "--table", "a..b").code == 2
+
+
+@pytest.mark.parametrize(("maximum", "average"), [(0.5, 0.2), (0.1, 0.2), (0.5, 0.04), (0.25, 0.1)])
+def test_a_recipient_who_surely_knows_is_judged_as_check_does(
+    maximum: float, average: float
+) -> None:
+    recipient = {
+        "name": "university",
+        "knows": {"age": 1, "sex": 1},
+        "attempt": 0.25,
+        "at_most": {"maximum": maximum, "average": average},
+    }
+    asked = {"unit": "records", "adversary": {"secret": "ill"}, "recipient": [recipient]}
+    with stored(random_table(Random(1), 40)) as path:
+        verdict = qifsql.check(path, asked)
+        found = broken(in_duckdb(qifsql.sql("", path, policy=asked)))
+    assert set(found) == judged(verdict)
