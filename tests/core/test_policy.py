@@ -109,7 +109,7 @@ def test_every_number_of_a_result_can_be_bounded():
         (ADVERSARY + RULE.replace("[[rule]]", "[rule]"), 4, "write [[rule]]"),
         (ADVERSARY + RULE.replace("cas", "cax"), 5, 'there is no model "cax"; use one of crs'),
         (ADVERSARY + RULE.replace('"cas"', '["cas", 3]'), 5, "model is not a text"),
-        (ADVERSARY + RULE.replace("cas", "tables"), 5, "in [[tables]] of a study (require)"),
+        (ADVERSARY + RULE.replace("cas", "tables"), 6, 'there is no measure "worst_tablese"'),
         (ADVERSARY + RULE.replace("model", "modle"), 5, 'did you mean "model"'),
         (ADVERSARY + RULE.replace('model = "cas"', ""), 4, "rule 1 has no model"),
         (ADVERSARY + RULE.replace('measure = "worst_case"', ""), 4, "rule 1 has no measure"),
