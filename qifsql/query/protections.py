@@ -7,7 +7,7 @@ what is printed. Source: M90.
 
 import re
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import accumulate
 from typing import Literal, TypeVar
 
 from sqlglot import exp
@@ -117,32 +117,48 @@ class Protection:
         if any(step.kind in ("exact", "atleast", "partial") for step in self.steps):
             return "only suppress, round and noise follow one another"
         for i, step in enumerate(self.steps[:-1]):
-            if step.kind == "suppress" and not step.variant:
-                later = Protection(**vars(self) | {"before": self.steps[i + 1 : -1]})
-                for printed in range(sum(s.number for s in later.steps) + 1):
-                    largest = later.upper(printed)
-                    may_be_zero = later.lower(printed) <= 0
-                    if may_be_zero and largest is not None and largest >= step.number:
-                        return (
-                            f"a printed {printed} may then be 0, or {step.number} or more, and no "
-                            "count between; hide more counts"
-                        )
+            if step.variant or self._hidden_by(i) is None:
+                continue
+            later = Protection(**vars(self) | {"before": self.steps[i + 1 : -1]})
+            last = self.steps[-1]
+            base = last.number if last.kind == "round" else 1
+            for printed in range(0, sum(s.number for s in later.steps) + 1, base):
+                largest = later.upper(printed)
+                is_hidden = last.kind == "suppress" and last._hides(printed)
+                may_be_zero = later.lower(printed) <= 0 and not is_hidden
+                if may_be_zero and largest is not None and largest >= step.number:
+                    return (
+                        f"a printed {printed} may then be 0, or {step.number} or more, and no "
+                        "count between; hide more counts"
+                    )
         spans = sorted(self._hidden_spans())
-        if any(low > high + 1 for (_, high), (low, _) in pairwise(spans)):
+        highest = accumulate((high for _, high in spans), max)  # that is hidden so far
+        if any(low > high + 1 for high, (low, _) in zip(highest, spans[1:], strict=False)):
             return "hidden counts are of several ranges; hide those between, too"
         return ""
 
     def _hidden_spans(self) -> list[tuple[int, int]]:
         """Return the ranges of counts that each protection hides."""
-        spans = []
-        for i, step in enumerate(self.steps):
-            if step.kind == "suppress":
-                low, high = int(not step.variant), step.number - 1
-                for earlier in reversed(self.steps[:i]):
-                    low = earlier._smallest(earlier._reachable(low, up=True))
-                    high = earlier._largest(earlier._reachable(high, up=False))
-                spans += [(low, high)] if low <= high else []
+        spans = [span for i in range(len(self.steps)) if (span := self._hidden_by(i))]
         return spans or [(1, 0)]
+
+    def _hidden_by(self, i: int) -> tuple[int, int] | None:
+        """Return the range of counts that step i hides; None if it hides none.
+
+        The steps before it may have hidden its counts already, or never print them.
+        """
+        step = self.steps[i]
+        if step.kind != "suppress":
+            return None
+        low, high = int(not step.variant), step.number - 1
+        for earlier in reversed(self.steps[:i]):
+            low = earlier._smallest(earlier._reachable(low, up=True))
+            high = earlier._largest(earlier._reachable(high, up=False))
+        return (low, high) if low <= high else None
+
+    def _hides(self, printed: int) -> bool:
+        """Return whether suppression hides a count that the steps before would print."""
+        return int(not self.variant) <= printed < self.number
 
     def _smallest(self, printed: Count) -> Count:
         """Return the least count that this protection alone may print so."""

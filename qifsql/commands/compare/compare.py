@@ -94,7 +94,8 @@ def compare(
     files = datasets(sanitised)
     kind = REFINEMENT if options["refines"] else RELEASES if files else CHANGES
     usual = {"null": "distinct", "pairs": False}
-    used = {n for n, value in options.items() if is_given(value) and value != usual.get(n)}
+    given = {n: value for n, value in options.items() if is_given(value)}
+    used = {n for n, value in given.items() if n not in usual or value != usual[n]}
     used |= {"releases"} if files and kind == REFINEMENT else set()
     if unsuitable := min(used - set(TAKEN[kind]), default=None):
         raise InputError(f"{kind} does not take {unsuitable}; leave it out")

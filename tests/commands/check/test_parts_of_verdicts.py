@@ -24,6 +24,7 @@ from qifsql.results.storage import Origin
 from qifsql.study.baseline import Baseline, Place
 from qifsql.study.policy import Policy, read
 from qifsql.study.rules import Rule
+from qifsql.study.shared_attacks import attack_options, shared_attacks
 
 CRS, CAS, IRS, CMS, CRL = map(model, ("crs", "cas", "irs", "cms", "crl"))
 COLUMNS = (
@@ -229,10 +230,7 @@ def levels_of(folder: Path, *rules: str, **adversary: object) -> Policy:
 
 
 def calls(found: Policy) -> list[tuple[str | None, list[tuple[int, str]]]]:
-    return [
-        (by, [(r.number, m.acronym) for r, m in rules])
-        for by, rules in check._shared_attacks(found)
-    ]
+    return [(by, [(r.number, m.acronym) for r, m in rules]) for by, rules in shared_attacks(found)]
 
 
 MIXED = (
@@ -274,7 +272,7 @@ def test_an_attack_takes_the_options_of_its_models(tmp_path: Path) -> None:
     levels = levels_of(tmp_path, rule(model="crs", measure="worst_case"))
     found = replace(levels, adversary=known)
     options = {
-        models: check._attack_options(found, models, "age")
+        models: attack_options(found, models, "age")
         for models in ((CRS,), (CAS,), (CRS, CAS), (CMS,), (IRS,))
     }
     assert options == {
@@ -284,7 +282,7 @@ def test_an_attack_takes_the_options_of_its_models(tmp_path: Path) -> None:
         (CMS,): shared | {"member": "there"},
         (IRS,): shared | {"target": {"age": 1}},
     }
-    assert check._attack_options(found, (IRS,), None)["by"] is None
+    assert attack_options(found, (IRS,), None)["by"] is None
 
 
 def judged(found: Policy, rows: list[Row], last: Baseline | None = None) -> list[Row]:
