@@ -94,8 +94,8 @@ def compare(
     files = datasets(sanitised)
     kind = REFINEMENT if options["refines"] else RELEASES if files else CHANGES
     usual = {"null": "distinct", "pairs": False}
-    given = {n: value for n, value in options.items() if is_given(value)}
-    used = {n for n, value in given.items() if n not in usual or value != usual[n]}
+    values = {n: value for n, value in options.items() if is_given(value)}
+    used = {n for n, value in values.items() if n not in usual or value != usual[n]}
     used |= {"releases"} if files and kind == REFINEMENT else set()
     if unsuitable := min(used - set(TAKEN[kind]), default=None):
         raise InputError(f"{kind} does not take {unsuitable}; leave it out")
