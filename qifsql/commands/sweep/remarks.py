@@ -32,9 +32,12 @@ def on_suppressed(frame: pl.DataFrame, *, is_left_out: bool) -> str:
     )
 
 
-def on_missing(records: int, dropped: int) -> str:
-    """Return the note on the records that have a missing value and are dropped from all rows."""
-    share = f"{dropped:,} of {records:,} records" if records else "records"
+def on_missing(records: int | None, people: int) -> str:
+    """Return the note on records with a missing value, which are dropped from all rows.
+
+    The others are ``people``; None: how many records there are was not counted.
+    """
+    share = f"{records - people:,} of {records:,} records" if records else "records"
     return (
         f"{share} with a missing quasi-identifier or secret are left out of every row: "
         "all rows are about the same people, so a row may differ from an attack on its "

@@ -439,9 +439,9 @@ class SweepRun:
         if any(walks_compiled) and not kernel_choice.is_cached():
             notes.append(kernel_choice.NOTE_ON_COMPILING)
         if self.bound.microdata.null == "drop":
-            records, people = self.workspace.fact("records"), frame["records"].max()
+            records, people = self.workspace.fact("records"), frame.select("records").max().item()
             if records != people:
-                notes.append(remarks.on_missing(records, records - people))
+                notes.append(remarks.on_missing(records, people))
         if not self.finished:
             notes.append(remarks.on_time(frame["subset"].n_unique(), self.strategy.subsets))
         return tuple(notes)
